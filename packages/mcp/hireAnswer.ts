@@ -126,13 +126,14 @@ export function hireRunning(key: string, stage: string, remaining: string): Hire
   };
 }
 
-/** Strangers choose the names of checks of custom capabilities, so the names are made plain. */
+/** Strangers choose the names of checks of custom capabilities. Checks whose names are not shown pass only together. */
 function plainChecks({ checks }: Verification): { [name: string]: boolean } {
-  return Object.fromEntries(
-    Object.entries(checks)
-      .slice(0, 100)
-      .map(([name, passed]) => [plainName(name), passed]),
-  );
+  const plain = new Map<string, boolean>();
+  for (const [name, passed] of Object.entries(checks).slice(0, 100)) {
+    const shown = plainName(name);
+    plain.set(shown, passed && plain.get(shown) !== false);
+  }
+  return Object.fromEntries(plain);
 }
 
 /** The part of `hire_agent`'s answer that is about the money. */

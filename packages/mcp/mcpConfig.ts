@@ -124,13 +124,21 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
   };
 }
 
-/**
- * The chain and its token. The default is USDC, whose address and name are those of Base unless the chain is Base
- * Sepolia.
- */
+/** The chain and its token. The default is USDC on Base and on Base Sepolia; another chain needs the token's address. */
 function networkOf(chainId: number, token: Address | undefined): PaymentNetwork {
-  const usdc = chainId === baseSepolia.chainId ? baseSepolia : base;
-  return { ...usdc, chainId, ...(token !== undefined && { token }) };
+  const known = [base, baseSepolia].find((network) => network.chainId === chainId);
+  if (known === undefined && token === undefined) {
+    throw new InvalidInputError({
+      code: "invalid_config",
+      issues: [
+        {
+          field: "TALLYSTICK_TOKEN",
+          message: `is required for chain ${chainId}: the addresses of USDC on Base and Base Sepolia are known, and no others`,
+        },
+      ],
+    });
+  }
+  return { ...(known ?? base), chainId, ...(token !== undefined && { token }) };
 }
 
 /** Reads the dispatcher's URL and key; undefined if there is none. */

@@ -51,9 +51,19 @@ function escapeOf(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
-/** Shortens a name or an id that somebody else chose, and makes it plain ASCII on one line. */
+/** Shown in place of a name that is no name. */
+export const NOT_SHOWN = "(not shown)";
+
+/**
+ * A name or an id that somebody else chose: at most 128 visible ASCII characters. Any other text could be a sentence
+ * for the model, so {@link NOT_SHOWN} is in its place.
+ */
 export function plainName(text: string): string {
-  return text.replace(/[^\x21-\x7e]+/g, " ").slice(0, 128);
+  return isPlain(text) ? text : NOT_SHOWN;
+}
+
+function isPlain(text: string): boolean {
+  return /^[\x21-\x7e]{1,128}$/.test(text);
 }
 
 /** The longest cursor that is passed on. No node makes a longer cursor. */
@@ -67,7 +77,10 @@ export function plainCursor(cursor: string | null): string | null {
   return cursor !== null && cursor.length <= MAX_CURSOR && /^[A-Za-z0-9_-]+$/.test(cursor) ? cursor : null;
 }
 
-/** Copies figures of a node: numbers, booleans and names, with every name made plain by {@link plainName}. */
+/**
+ * Copies figures of a node: numbers, booleans, and names by {@link plainName}. A field without a plain name is left
+ * out.
+ */
 export function plainFigures(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return plainName(value);
   if (value === null || typeof value !== "object") return value;
@@ -75,7 +88,8 @@ export function plainFigures(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.slice(0, 1_000).map((one) => plainFigures(one, depth + 1));
   return Object.fromEntries(
     Object.entries(value)
+      .filter(([name]) => isPlain(name))
       .slice(0, 200)
-      .map(([name, one]) => [plainName(name), plainFigures(one, depth + 1)]),
+      .map(([name, one]) => [name, plainFigures(one, depth + 1)]),
   );
 }

@@ -1,6 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
 import type { TallystickError } from "tallystick-protocol/errors";
-import { type Hex, toHex } from "tallystick-protocol/hex";
+import { toHex } from "tallystick-protocol/hex";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { LocalAccount, PublicClient } from "viem";
@@ -9,6 +9,7 @@ import type { Budget } from "./budget/budget.ts";
 import { avoidedSellers } from "./buyer/avoidedSellers.ts";
 import { createBackground } from "./buyer/background.ts";
 import type { BuyerContext, BuyerMode } from "./buyer/buyerContext.ts";
+import { chainReads } from "./buyer/chainReads.ts";
 import { contentKey } from "./buyer/contentKey.ts";
 import { directPayment } from "./buyer/directPayment.ts";
 import { type AllowedEscrow, escrowPayment } from "./buyer/escrowPayment.ts";
@@ -26,9 +27,7 @@ import type { SearchClient } from "./buyer/searchClient.ts";
 import { signedListing } from "./buyer/signedListing.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
 import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
-import { isPaymentUsed, readPaymentState } from "./chain/paymentState.ts";
 import { noRecovery } from "./errors.ts";
-import { readEscrowState } from "./escrow/readEscrowState.ts";
 import { hire } from "./hire.ts";
 import type { HireParameters } from "./hireParameters.ts";
 import { knownLedger } from "./knownLedger.ts";
@@ -67,9 +66,9 @@ export type CreateBuyerParameters = {
   /** Finds sellers. Default: the node's `POST /v1/search`. */
   search?: SearchClient;
   /**
-   * Reads the chain: a viem public client. Without it this buyer cannot see payments, so it never reports a direct
-   * payment as paid, and an expired payment counts as spent. It also cannot check the listings of sellers whose
-   * wallet is a contract, so it does not hire them.
+   * Reads the chain of `network`: a viem public client. Without it this buyer cannot see payments, so it never reports
+   * a direct payment as paid, and an expired payment counts as spent. It also cannot check the listings of sellers
+   * whose wallet is a contract, so it does not hire them.
    */
   client?: PublicClient;
   /** How many blocks must show a payment, its own block included. Default 1. */
@@ -134,14 +133,11 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
   const { account, baseUrl, network, escrows = {}, now = Date.now, chainNow = now } = parameters;
   const { client, confirmations = 1, devMode = false } = parameters;
   const fetch = parameters.fetch ?? globalThis.fetch.bind(globalThis);
-  const readPayment =
-    client && ((it: { payer: Address; nonce: Hex }) => readPaymentState(client, network, it, confirmations));
-  const readEscrow =
-    client && ((escrow: Address, id: Hex) => readEscrowState(client, escrow, id, confirmations));
-  const direct = directPayment({ account, network, now: chainNow, readState: readPayment });
+  const reads = client && chainReads(client, network, confirmations);
+  const direct = directPayment({ account, network, now: chainNow, readState: reads?.payment });
   const modes: { [paymentMode: string]: BuyerMode } = { direct };
   for (const [mode, allowed] of Object.entries(escrows)) {
-    modes[mode] = escrowPayment({ account, network, allowed, now: chainNow, readState: readEscrow });
+    modes[mode] = escrowPayment({ account, network, allowed, now: chainNow, readState: reads?.escrow });
   }
   const node = createQueryClient({ baseUrl, fetch });
   const market = parameters.search ?? node;
@@ -189,7 +185,8 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     disclosures: keptDisclosures({ store: journal, now }),
     avoided: avoidedSellers(journal, now),
     allowsEscrow,
-    isPaid: client && ((nonce) => isPaymentUsed(client, network, { payer: context.address, nonce })),
+    isPaid: reads && ((nonce) => reads.isPaid(context.address, nonce)),
+    refuseOtherChain: reads?.refuseOther,
     modeOf: (mode) => {
       const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
       if (found) return found;

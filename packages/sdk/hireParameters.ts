@@ -19,8 +19,8 @@ export type HireParameters<Id extends string = string> = {
    */
   mode?: string;
   /**
-   * Hires only in a mode in which the money comes back if the work is bad. This is the same as the mode `escrow` (SHP
-   * §12).
+   * Hires only by a `platform_escrow:ID` that is allowed, where the money comes back if the work is bad (SHP §12). The
+   * mode `escrow` allows a `custom_escrow:URL` too.
    */
   requireRecovery?: boolean;
   /** Only this seller. */

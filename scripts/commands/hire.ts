@@ -121,7 +121,8 @@ async function hire(capability: string, options: HireOptions): Promise<void> {
           ["key", outcome.idempotency_key],
           ["money", outcome.money],
         ]),
-        "The seller is still working. To finish the hire, run `tallystick hire --resume`, or the same command again.",
+        // The same command would be a new hire an hour later, and with the key `new` at once.
+        "The seller is still working. To finish the hire, run `tallystick hire --resume`.",
       ].join("\n"),
     );
   }

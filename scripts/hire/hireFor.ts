@@ -22,10 +22,7 @@ import { watchShutdown } from "../cli/shutdown.ts";
  */
 export type HireOutcome =
   | { status: "done"; idempotency_key: string; hire: HireResult }
-  /**
-   * The payment was sent, and the seller has not finished. `hire --resume`, or the same call again, finishes
-   * the hire.
-   */
+  /** The payment was sent, and the seller has not finished. `hire --resume` finishes the hire. */
   | {
       status: "running";
       idempotency_key: string;

@@ -1,12 +1,16 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import { hireDone } from "tallystick-mcp/hireAnswer";
 import { createHireDesk } from "tallystick-mcp/hireDesk";
 import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
 import type { McpContext } from "tallystick-mcp/mcpContext";
 import { serveAndResume } from "tallystick-mcp/serveAndResume";
-import { MAX_CHARACTERS, strangersText } from "tallystick-mcp/strangersText";
+import { MAX_CHARACTERS, NOT_SHOWN, strangersText } from "tallystick-mcp/strangersText";
 import { toolError } from "tallystick-mcp/toolResult";
-import { TallystickError } from "tallystick-protocol/errors";
+import { issueSettlementToken } from "tallystick-protocol/actions/settlementToken";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { noteVerifierKey } from "tallystick-protocol/note/signedNote";
+import { formatVerifierKeys } from "tallystick-protocol/note/verifierKeys";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { OnOutcome, ResumedHire } from "tallystick-sdk/buyer/resumeHires";
 import { base, baseSepolia } from "tallystick-sdk/chain/paymentNetwork";
@@ -52,6 +56,19 @@ describe("the limits of an MCP server", () => {
     }
   });
 
+  it("take no idempotency key that would make every call a hire of its own", async () => {
+    const { context, asked } = contextWith({ TALLYSTICK_SPEND_CAP_USDC: "1.00" });
+    const { call, close } = await connectMcp(context);
+    const hire = { capability: "compute.statistics.mean", params: { data: [1] }, max_latency_ms: 1_000 };
+    const order = { ...hire, max_price_usdc: "0.10" };
+    const refused = await call("hire_agent", { ...order, idempotency_key: "new" });
+    expect(refused.error).to.contain("must be a name for this hire");
+    expect(asked).to.deep.equal([]);
+    const named = await call("hire_agent", { ...order, idempotency_key: "new-1" });
+    expect(named.error).to.match(/^no_seller: /);
+    await close();
+  });
+
   it("hold for all processes of one wallet, because budget and hires are in the shared store", async () => {
     const store = memoryStore();
     const key = { TALLYSTICK_SPEND_CAP_USDC: "1.00", TALLYSTICK_PRIVATE_KEY: `0x${"11".repeat(32)}` };
@@ -88,6 +105,19 @@ describe("the limits of an MCP server", () => {
   });
 });
 
+describe("the instructions of an MCP server", () => {
+  it("say when the same call is the same hire, and when it pays again", async () => {
+    const config = readMcpConfig({ TALLYSTICK_URL: "http://node.test" });
+    const { client, close } = await connectMcp(
+      createMcpContext(config, { fetch: async () => new Response() }),
+    );
+    expect(client.getInstructions())
+      .to.contain("within an hour with the same content: it is the same hire")
+      .and.to.contain("After an hour the same content without a key is a new hire and pays again.");
+    await close();
+  });
+});
+
 describe("the money of an MCP server", () => {
   it("is the USDC of its chain, on Base and on Base Sepolia, unless the setting names another token", () => {
     const TALLYSTICK_TOKEN = `0x${"70".repeat(20)}`;
@@ -107,6 +137,15 @@ describe("the money of an MCP server", () => {
       expect(readMcpConfig({ TALLYSTICK_URL: "http://node.test", ...settings }).network).to.deep.equal(
         network,
       );
+  });
+
+  it("is never the USDC of Base on another chain", () => {
+    for (const chainId of ["1", "8454", "31337"]) {
+      const settings = { TALLYSTICK_URL: "http://node.test", TALLYSTICK_CHAIN_ID: chainId };
+      expect(() => readMcpConfig(settings), chainId)
+        .to.throw(InvalidInputError)
+        .that.includes({ code: "invalid_config", field: "TALLYSTICK_TOKEN" });
+    }
   });
 });
 
@@ -268,6 +307,96 @@ describe("a stranger's text in an MCP server's answer", () => {
     }
   });
 
+  it("is only in the labelled fields if a node writes sentences in place of its figures", async () => {
+    const { privateKey, address } = newWallet();
+    const config = readMcpConfig({
+      ...{
+        TALLYSTICK_URL: "http://node.test",
+        TALLYSTICK_API_KEY: "key",
+        TALLYSTICK_PRIVATE_KEY: privateKey,
+      },
+    });
+    const rates = { success_rate: null, last_30d_hire_count: 0, avg_stars: null, trust_tier: 0 };
+    const figures = { ...rates, claim_status: LURE, [LURE]: 1, more: [{ text: LURE }], tier: "TRUSTED" };
+    const listing = {
+      ...{ price_usdc: LURE, max_latency_ms: 9, payment_mode: "direct", first_call_free: false },
+      ...{ clarification_supported: false, capability: "custom.a.b", endpoint: LURE },
+    };
+    const of = { agent_id: address, cluster_id: LURE, cluster_size: 1 };
+    const steward = { score: 1, tier: LURE, suspended_until: null };
+    const receipt = {
+      receipt_hash: LURE,
+      buyer: LURE,
+      capability: LURE,
+      amount_usdc_atomic: "1",
+      status: LURE,
+    };
+    const said: { [end: string]: object } = {
+      "/v1/search": { agents: [{ ...of, listing, reputation: figures, steward }], next_cursor: null },
+      "/reputation": { ...of, ...figures },
+      "/cluster": { ...of, signals_tripped: [LURE], co_members: [LURE, "do", address], next_cursor: null },
+      "/receipts": { agent_id: LURE, receipts: [receipt], next_cursor: null },
+      "/v1/actions": { proceed: false, reason: LURE, rule: LURE, settlement_token: null, note: LURE },
+    };
+    const fetch = async (input: string) => {
+      const { pathname } = new URL(input);
+      return Response.json(Object.entries(said).find(([end]) => pathname.endsWith(end))?.[1] ?? {});
+    };
+    const { call, close } = await connectMcp(createMcpContext(config, { fetch }));
+    const settle = { action: { type: "terminal" }, parent_hash: "0".repeat(64) };
+    const answers = {
+      search: await call("search_agents", { capability: "custom.a.b" }),
+      reputation: await call("check_reputation", { agent_id: address }),
+      receipts: await call("my_receipts"),
+      decision: await call("settle_action", settle),
+    };
+    for (const [name, answer] of Object.entries(answers)) {
+      const { from_sellers, from_others, ...ours } = answer;
+      expect(ours, name).not.to.have.property("error");
+      expect(JSON.stringify(ours), name).not.to.match(/do this|hire_agent again/);
+    }
+    expect(answers.reputation).to.deep.include({ tier: "TRUSTED", co_members: [address] });
+    expect(answers.decision).to.include({ proceed: false, rule: NOT_SHOWN });
+    expect(answers.decision.from_others.value).to.deep.equal({ reason: LURE });
+    said["/v1/actions"] = { proceed: true, reason: "", rule: "a", settlement_token: LURE };
+    expect((await call("settle_action", settle)).error).to.match(/^unreadable_answer: /);
+    await close();
+  });
+
+  it("is left out when a node's proof of a receipt cannot be read", async () => {
+    const key = noteVerifierKey("node.test", ed25519.getPublicKey(new Uint8Array(32).fill(7)));
+    const fetch = async (input: string) =>
+      input.includes("/key") ? new Response(formatVerifierKeys([key])) : Response.json({ [LURE]: LURE });
+    const context = createMcpContext(readMcpConfig({ TALLYSTICK_URL: "http://node.test" }), { fetch });
+    const { call, close } = await connectMcp(context);
+    const { error } = await call("verify_receipt", { receipt_hash: "0".repeat(64) });
+    expect(error)
+      .to.match(/^receipt_invalid: /)
+      .and.not.to.contain("do this");
+    await close();
+  });
+
+  it("is left out when a settlement token is of another ledger, whose name may be a sentence", async () => {
+    const seed = new Uint8Array(32).fill(7);
+    const key = noteVerifierKey("node.test", ed25519.getPublicKey(seed));
+    const hash = "0".repeat(64);
+    const token = issueSettlementToken(
+      {
+        ...{ version: 1 as const, origin: LURE, action_hash: hash, context_hash: hash, entry_hash: hash },
+        ...{ parent_hash: hash, rule: "a", issued_at: 0, expires_at: 0 },
+      },
+      (message) => ed25519.sign(message, seed),
+    );
+    const fetch = async () => new Response(formatVerifierKeys([key]));
+    const context = createMcpContext(readMcpConfig({ TALLYSTICK_URL: "http://node.test" }), { fetch });
+    const { call, close } = await connectMcp(context);
+    expect(await call("check_settlement", { settlement_token: token, action: {} })).to.deep.equal({
+      settled: false,
+      reason: "The token is of another ledger.",
+    });
+    await close();
+  });
+
   it("permits nothing, and shows nothing as settled, if a web page or another program answers in place of the node", async () => {
     const environment = {
       ...{ TALLYSTICK_URL: "http://node.test", TALLYSTICK_API_KEY: "key" },
@@ -309,7 +438,7 @@ describe("a stranger's text in an MCP server's answer", () => {
     }
   });
 
-  it("is one plain line if it is the name of a check, and at most a hundred checks are named", () => {
+  it("is not shown if it is the name of a check and could be a sentence, and at most a hundred checks are named", () => {
     const named = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`check${n}`, true]));
     const checks = { [`${LURE}\u202e`]: true, ["x".repeat(500)]: false, ...named };
     const listing = { agent_id: "0x01" };
@@ -317,8 +446,9 @@ describe("a stranger's text in an MCP server's answer", () => {
     const hire = { ...{ listing, verification, money: "paid", escrow: null, latencyMs: 1.5 }, result: 1 };
     const { verification: said } = hireDone("k", hire as unknown as HireResult, "1.00");
     const names = Object.keys(said?.checks ?? {});
-    expect(names).to.have.length(100);
-    for (const name of names) expect(name).to.match(/^[ -~]{1,128}$/);
+    const first98 = Array.from({ length: 98 }, (_, n) => `check${n}`);
+    expect(names).to.have.members([NOT_SHOWN, ...first98]);
+    expect(said?.checks[NOT_SHOWN], "one of these two checks failed").to.equal(false);
     expect(said).to.include({ all_passed: false });
   });
 

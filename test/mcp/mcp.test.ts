@@ -210,6 +210,40 @@ describe("tallystick-mcp", () => {
     expect(await call("hire_agent", order)).to.include({ payment_mode: "direct", price_paid_usdc: "0.20" });
   });
 
+  it("asks a seller that a search does not show, because a hundred others rank higher, and finds its listing among many", async () => {
+    const { call } = await connect();
+    const { agents } = await call("search_agents", { capability: RESEARCH });
+    const { agent_id } = agents[0];
+    const node = market.hosts["node.test"] as Market["hosts"][string];
+    const more = { next_cursor: "more" };
+    market.hosts["node.test"] = {
+      request: async (input, init) => {
+        const answer = await node.request(input, init);
+        const { pathname, searchParams } = new URL(input);
+        if (pathname === "/v1/search") {
+          const { agents: found } = (await answer.json()) as { agents: object[] };
+          const other = (_: unknown, n: number) => ({
+            ...found[0],
+            agent_id: `0x${String(n).padStart(40, "0")}`,
+          });
+          return Response.json({ agents: Array.from({ length: 100 }, other), ...more });
+        }
+        if (!pathname.endsWith("/listings") || searchParams.has("cursor")) return answer;
+        const { listings } = (await answer.json()) as { listings: object[] };
+        const retired = listings.map((listing) => ({ ...listing, retired: true }));
+        return Response.json({ agent_id, listings: retired, ...more });
+      },
+    };
+    try {
+      const asked = { agent_id, capability: RESEARCH, brief: "Thirty words.", params: { words: 30 } };
+      expect((await call("clarify", asked)).outcome).to.equal("quote");
+      const other = await call("clarify", { ...asked, capability: "custom.acme.other" });
+      expect(other.error).to.match(/^clarification_not_supported: /);
+    } finally {
+      market.hosts["node.test"] = node;
+    }
+  });
+
   it("sends no question and no hire to an agent that is suspended for its SLA, even with an earlier offer", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: RESEARCH });

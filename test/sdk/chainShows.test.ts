@@ -26,6 +26,14 @@ describe("a payment, which only the chain can prove,", () => {
   const { chain, market } = useMarket();
 
   const client = () => chain.client as never;
+  /** The same contracts on another chain, on which nobody has paid, and long after every payment has expired. */
+  const elsewhere = () =>
+    ({
+      ...chain.client,
+      getChainId: async () => 1,
+      readContract: async () => false,
+      getBlock: async () => ({ timestamp: 2n ** 40n }),
+    }) as never;
   /** A facilitator that reports a settlement without settling. */
   const liar: FacilitatorClient = {
     verify: async () => ({ isValid: true }),
@@ -75,6 +83,24 @@ describe("a payment, which only the chain can prove,", () => {
     await chain.client.mine({ blocks: 3 });
     expect((await buyer.resume())[0]).to.have.nested.property("hire.money", "paid");
     expect(await buyer.resume()).to.deep.equal([]);
+    expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+  });
+
+  it("is not called unused by an RPC of another chain, and a buyer with such an RPC pays nobody", async () => {
+    const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const [budget, journal] = [memoryBudget(LIMIT), memoryStore()];
+    const { wallet, hire } = await market.openBuyer({ budget, journal, confirmations: 4 });
+    expect(await hire(ORDER)).to.include({ money: "authorized" });
+    const again = { account: wallet.account, budget, journal };
+    const wrong = await market.openBuyer({ ...again, client: elsewhere() });
+    market.hosts[seller.host] = { request: () => new Response("gone", { status: 404 }) };
+    expect((await wrong.resume())[0]).to.include({ isOver: false, money: "authorized" });
+    market.hosts[seller.host] = seller.direct;
+    const refused = await rejection(wrong.hire({ ...ORDER, idempotencyKey: "another" }));
+    expect(refused).to.include({ code: "wrong_chain", field: "client" });
+    expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+    const [resumed] = await (await market.openBuyer(again)).resume();
+    expect(resumed).to.have.nested.property("hire.money", "paid");
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
   });
 
@@ -143,6 +169,13 @@ describe("a payment, which only the chain can prove,", () => {
     expect(await rejection(find(4)({ ...payment, payee: newWallet().address }))).to.include(spent);
     expect(await rejection(find(4)({ ...payment, value: PRICE + 1n }))).to.include(spent);
     expect(await find(4)({ ...payment, nonce: `0x${"12".repeat(32)}` })).to.equal(undefined);
+  });
+
+  it("is not called expired by a seller whose RPC is of another chain", async () => {
+    const nonce: Hex = `0x${"0d".repeat(32)}`;
+    const payment = { payer: newWallet().address, nonce, payee: newWallet().address, value: PRICE };
+    const find = findPaymentOnChain(elsewhere(), chain.network);
+    expect(await rejection(find({ ...payment, validBefore: 1 }))).to.include({ code: "wrong_chain" });
   });
 
   it("is not proved by a transfer of another authorization in the same transaction", async () => {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { createFreeCalls, type HasHired } from "tallystick-sdk/seller/freeCalls";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { rejection } from "./support/tamper.ts";
 
 const DAY_MS = 86_400_000;
 const MEAN = "compute.statistics.mean";
@@ -32,6 +33,24 @@ describe("the free first calls of a seller", () => {
     expect(await open(3).take(buyer(7), MEAN)).to.equal(false);
     time += 1;
     expect(await open(3).take(buyer(7), MEAN)).to.equal(true);
+  });
+
+  it("of a day are not used up by copies of one request that come together", async () => {
+    const copies = Array.from({ length: 9 }, () => open(3).take(buyer(1), MEAN));
+    expect((await Promise.all(copies)).filter(Boolean)).to.have.length(1);
+    for (const n of [2, 3]) expect(await open(3).take(buyer(n), MEAN), String(n)).to.equal(true);
+    expect(await open(3).take(buyer(4), MEAN)).to.equal(false);
+  });
+
+  it("stay the buyer's if the disk cannot store that one of the day is used", async () => {
+    const { putNew } = store;
+    store.putNew = async (key, value) => {
+      if (key.startsWith("free/")) throw new Error("the disk is full");
+      return await putNew(key, value);
+    };
+    expect(await rejection(open().take(buyer(1), MEAN))).to.include({ message: "the disk is full" });
+    store.putNew = putNew;
+    expect(await open().take(buyer(1), MEAN)).to.equal(true);
   });
 
   it("leave no files of a day that is more than a week ago, and still know their buyers", async () => {

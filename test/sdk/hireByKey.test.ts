@@ -386,6 +386,66 @@ describe("the notes about an idempotency key", () => {
     expect(await store.get("call/0")).not.to.equal(undefined);
     expect(await store.get("call/paid")).not.to.equal(undefined);
   });
+
+  it("lose their result or failure when there are too many, but a key that has signed never pays again", async () => {
+    const hired = { ...done, listing: { agent_id: SELLER } } as unknown as HireResult;
+    await call(processOf(), async () => hired, { key: "done" });
+    await rejection(call(processOf(), failsWith("paid"), { key: "failed" }));
+    await rejection(call(processOf(), async () => await Promise.reject(failure("none")), { key: "open" }));
+    time += 1;
+    for (let n = 0; n < MAX_KEPT; n++) {
+      await store.put(`call/${n}`, {
+        key: String(n),
+        asked: "",
+        startedAt: time,
+        attempts: 0,
+        state: "open",
+      });
+    }
+    const { kept } = processOf();
+    await kept.putNew({ key: "another", asked: "", startedAt: time, attempts: 0, state: "open" });
+    for (const key of ["done", "failed"]) {
+      expect(await kept.get(key), key).to.include({ state: "signed", startedAt: time - 1 });
+      const start = () => expect.fail(`${key} was hired again`);
+      const of = { code: "result_lost", hireId: "0x01", jobId: "job_1", seller: SELLER };
+      expect(await rejection(call(processOf(), start, { key })), key).to.include(of);
+    }
+    expect(await kept.get("open"), "nothing was signed").to.equal(undefined);
+    time += KEPT_MS;
+    await processOf().kept.putNew({ key: "later", asked: "", startedAt: time, attempts: 0, state: "open" });
+    expect(await store.keys("call"), "after thirty days").to.have.length(1);
+  });
+
+  it("stay when their hire has signed while old notes are removed", async () => {
+    const old = { key: "old", asked: "", startedAt: time - 1, attempts: 1 };
+    await store.put("call/old", { ...old, state: "open" });
+    for (let n = 0; n < MAX_KEPT; n++) {
+      await store.put(`call/${n}`, {
+        key: String(n),
+        asked: "",
+        startedAt: time,
+        attempts: 0,
+        state: "open",
+      });
+    }
+    const { get } = store;
+    let reads = 0;
+    store.get = async <T>(key: string) => {
+      const found = await get<T>(key);
+      // The last note is listed, and nothing is removed yet.
+      if (key.startsWith("call/") && ++reads === MAX_KEPT + 1)
+        await store.put("call/old", {
+          ...old,
+          state: "signed",
+          hireId: "0x01",
+          jobId: "job_1",
+          seller: SELLER,
+        });
+      return found;
+    };
+    await processOf().kept.putNew({ key: "new", asked: "", startedAt: time, attempts: 0, state: "open" });
+    expect(await get("call/old")).to.include({ state: "signed" });
+  });
 });
 
 describe("stored results", () => {

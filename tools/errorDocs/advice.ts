@@ -87,7 +87,7 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   price_above_maximum: { do: "Raise the maximum price, or ask another seller." },
   private_address: { means: "An address leads into a private network." },
   proof_invalid: { means: "The proof does not hold. The message says which part." },
-  receipt_invalid: { means: "The node's proof is for another receipt." },
+  receipt_invalid: { means: "The node's proof cannot be read, or is for another receipt." },
   seller_refused: { do: "`money` says where the money is. Ask another seller." },
   seller_timeout: {
     do: "`money` says where the money is. Call `resume` later: it fetches the result or the money.",

@@ -24,7 +24,9 @@ import { answering } from "../toolResult.ts";
 
 const idempotencyKey = z
   .string()
-  .regex(/^[\x21-\x7e]{1,200}$/, "must have 1 to 200 visible ASCII characters");
+  .regex(/^[\x21-\x7e]{1,200}$/, "must have 1 to 200 visible ASCII characters")
+  // In the SDK this word makes every call a hire of its own, without a note of it.
+  .refine((key) => key !== "new", 'must be a name for this hire; "new" is not a name');
 const params = z.record(z.string(), z.unknown()).describe("What the capability's input schema asks for.");
 
 /** Tools that hire somebody, show the state of a hire, cancel a hire, and finish hires whose money is not settled. */
@@ -64,7 +66,9 @@ function registerHireAgent(server: McpServer, context: McpContext): void {
         quote_token: z.string().max(64).optional().describe("Accepts an offer that clarify gave."),
         idempotency_key: idempotencyKey
           .optional()
-          .describe("The name of this hire. Give a new one to hire again with the same content."),
+          .describe(
+            "The name of this hire. To hire again with the same content, give a name that you have not used yet.",
+          ),
       }),
       outputSchema: hireAnswerSchema,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },

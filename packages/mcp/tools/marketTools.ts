@@ -143,8 +143,9 @@ function registerCheckReputation(server: McpServer, context: McpContext): void {
           context.query.reputation(agent_id),
           context.query.cluster(agent_id),
         ]);
+        const co_members = cluster.co_members.filter((member) => addressSchema.safeParse(member).success);
         return {
-          ...(plainFigures({ ...reputation, co_members: cluster.co_members }) as { [key: string]: unknown }),
+          ...(plainFigures({ ...reputation, co_members }) as { [key: string]: unknown }),
           rests_on: restsOn({ ...reputation, hires: reputation.last_30d_hire_count_raw }),
         };
       }),

@@ -9,6 +9,7 @@ import { type Listing, listingSchema } from "tallystick-protocol/records/listing
 import { signedListing } from "tallystick-sdk/buyer/signedListing";
 import { readSuspension, requireNotSuspended } from "tallystick-sdk/buyer/suspension";
 import { clarify } from "tallystick-sdk/clarify/clarify";
+import { within } from "tallystick-sdk/deadline";
 import { z } from "zod";
 import { type McpContext, requireWallet } from "../mcpContext.ts";
 import { strangersText, strangersTextSchema } from "../strangersText.ts";
@@ -88,6 +89,9 @@ export function registerOfferTools(server: McpServer, context: McpContext): void
   );
 }
 
+type ListingsAnswer = Awaited<ReturnType<McpContext["query"]["listings"]>>;
+type Listings = ListingsAnswer["listings"];
+
 /** A name of our own for an offer, because its token is a stranger's text. */
 function offerName({ quote_token }: QuoteOffer): string {
   return `offer_${jsonHash(quote_token).slice(2, 26)}`;
@@ -109,24 +113,27 @@ function keepOffer(
   }
 }
 
+/** The most pages of an agent's listings that are read. */
+const MAX_PAGES = 10;
+
+/** How long to wait for the node's answer about an SLA, in milliseconds. */
+const SLA_MS = 3_000;
+
 /** The listing as its seller signed it. Otherwise a node could send the brief to somebody else. */
 async function findListing(
   { query, listings, spend }: McpContext,
   agentId: string,
   capability: string,
 ): Promise<Listing> {
-  const { agents } = await query.search({
-    ...{ capability, clarification_supported: true, limit: 100 },
-    // Suspended sellers are included, so that the answer can explain why a suspended seller is not asked.
-    include_suspended: true,
-  });
-  const own = agents.filter(({ agent_id: id }) => id === agentId);
+  const own = await clarifiedListings(query, agentId, capability);
   // An offer is hired in the payment mode of its listing.
   const { paymentModes = ["direct"] } = spend ?? {};
-  const found = own.find(({ listing }) => paymentModes.includes(listing.payment_mode)) ?? own[0];
-  const read = found && listingSchema.safeParse({ ...found.listing, agent_id: agentId });
+  const found = own.find(({ payment_mode: mode }) => paymentModes.includes(mode)) ?? own[0];
+  const read = found && listingSchema.safeParse({ ...found, agent_id: agentId });
   if (read?.success) {
-    requireNotSuspended(read.data, readSuspension(found?.steward?.suspended_until));
+    // If the node does not answer, the seller is asked. A hire looks again.
+    const sla = await within(query.sla(agentId), SLA_MS).catch(() => undefined);
+    requireNotSuspended(read.data, readSuspension(sla?.sla_status?.suspended_until));
     const signed = await signedListing(listings, read.data);
     // The hire asks the node for the signed form again, by this hash.
     return { ...signed, entry_hash: read.data.entry_hash };
@@ -136,6 +143,28 @@ async function findListing(
     message: `${agentId} has no live listing of ${capability} that takes clarification.`,
     hint: "Call search_agents with clarification_supported: true.",
   });
+}
+
+/**
+ * The agent's own listings of a capability that take clarification. A search would not show them while enough other
+ * agents rank higher.
+ */
+async function clarifiedListings(
+  query: McpContext["query"],
+  agentId: string,
+  capability: string,
+): Promise<Listings> {
+  const found: Listings = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const answer: ListingsAnswer = await query.listings(agentId, { limit: 100, cursor });
+    const isIt = (one: Listings[number]): boolean =>
+      one.capability === capability && one.clarification_supported && !one.retired;
+    found.push(...answer.listings.filter(isIt));
+    cursor = answer.next_cursor;
+    if (cursor === null) break;
+  }
+  return found;
 }
 
 function plainOffer(name: string, made: QuoteOffer): z.output<typeof offer> {

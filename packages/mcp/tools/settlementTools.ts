@@ -1,6 +1,6 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { type TokenVerdict, verifySettlementToken } from "tallystick-protocol/actions/settlementToken";
-import { TallystickError } from "tallystick-protocol/errors";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
@@ -28,11 +28,27 @@ const CHECKPOINT =
   /^[!-~]{1,128}\n\d{1,16}\n[A-Za-z0-9+/]{43}=\n\n(?:\u2014 [!-~]{1,128} [A-Za-z0-9+/=]{1,8000}\n)+$/;
 const checkpointForm = z.string().max(8_192).regex(CHECKPOINT);
 
+const READS = { readOnlyHint: true, openWorldHint: true } as const;
+const hash = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
+
+/** The fields of a decision that are no text. */
+const decisionFigures = {
+  expires_at: z.int().min(0).optional().describe("Unix seconds. The token is valid until then."),
+  action_hash: hash.optional(),
+  hash: hash.optional().describe("The ledger's entry of the permission."),
+  index: z.int().min(0).optional(),
+  head: hash.optional().describe("The ledger's present head, if another entry came first."),
+};
+
 /** The answers of settlement, as far as something follows from them. */
-const decisionForm = z.looseObject({
+const decisionForm = z.object({
+  ...decisionFigures,
   proceed: z.boolean(),
   reason: z.string(),
-  settlement_token: z.string().nullish(),
+  settlement_token: z
+    .string()
+    .regex(/^tst_[\w.-]{1,4096}$/)
+    .nullish(),
   rule: z.string().nullish(),
 });
 const proofForm = z.object({ index: z.int().min(0), size: z.int().min(1) });
@@ -43,9 +59,6 @@ const latestForm = settledEntryForm.extend({
   size: z.int().min(0),
   root: z.string(),
 });
-
-const READS = { readOnlyHint: true, openWorldHint: true } as const;
-const hash = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
 
 /** Tools of the ledger: permission for risky actions, the state of the ledger, and proofs (swarm.at §8). */
 export function registerSettlementTools(server: McpServer, context: McpContext): void {
@@ -71,11 +84,12 @@ function registerSettleAction(server: McpServer, context: McpContext): void {
           .optional()
           .describe("The head of the ledger on which you decided; default: the present head."),
       }),
-      outputSchema: z.looseObject({
+      outputSchema: z.object({
         proceed: z.boolean(),
-        reason: z.string(),
         settlement_token: z.string().nullable(),
-        rule: z.string().nullable(),
+        rule: z.string().nullable().describe("The operator's rule that decided."),
+        ...decisionFigures,
+        from_others: strangersTextSchema.describe("The reason, as the node gives it."),
       }),
       annotations: {
         readOnlyHint: false,
@@ -98,13 +112,13 @@ function registerSettleAction(server: McpServer, context: McpContext): void {
         const body = { action, context: why, parent_hash };
         const { text } = await requestService({ baseUrl, path: "/v1/actions", apiKey, body, fetch });
         const decision = readServiceAnswer(decisionForm, tryForeignJson(text));
-        const { proceed, reason, settlement_token: token = null, rule = null, ...rest } = decision;
+        const { proceed, reason, settlement_token: token = null, rule = null, ...figures } = decision;
         return {
-          ...(plainFigures(rest) as object),
           proceed,
-          reason: reason.replace(/\s+/g, " ").slice(0, 500),
           settlement_token: proceed ? token : null,
           rule: rule === null ? null : plainName(rule),
+          ...figures,
+          from_others: strangersText({ reason }),
         };
       }),
   );
@@ -141,7 +155,7 @@ function registerCheckSettlement(server: McpServer, context: McpContext): void {
           const verdict = verdicts.find(({ valid }) => valid) ?? (verdicts[0] as TokenVerdict);
           return verdict.valid
             ? { settled: true, reason: null, from_others: strangersText(verdict.claims) }
-            : { settled: false, reason: `The token ${verdict.reason}.` };
+            : { settled: false, reason: `The token ${withoutOrigin(verdict.reason)}.` };
         }
         try {
           if (entry !== undefined) {
@@ -238,45 +252,54 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
       }),
       annotations: READS,
     },
-    ({ receipt_hash: entry }) =>
-      answering(async () => {
-        const [bundle, key] = await Promise.all([
-          read(context, `/v1/ledger/bundle?hash=${entry}`),
-          read(context, "/v1/ledger/key"),
-        ]);
-        const { chain } = context;
-        const proof = verifyProofBundle(parseProofBundle(bundle), {
-          keys: parseVerifierKeys(key),
-          leaveWriterToChain: chain !== undefined,
-        });
-        const anchoredBy = chain === undefined ? null : await confirmedAnchor(proof, chain);
-        const refuse = (message: string) =>
-          new TallystickError({ code: "receipt_invalid", message, hint: "Do not rely on it." });
-        if (proof.entry.currentHash !== entry) throw refuse("The node proved another entry.");
-        if (proof.entry.payload.type !== "receipt") throw refuse("This entry is not a receipt.");
-        const record = recordFromPayload(proof.entry.payload);
-        const receipt = checkReceipt(record);
-        if (!isSignedBy(record.body, record.signature, record.signer)) {
-          throw refuse(
-            "The seller's key did not sign it. If the seller is a contract wallet, its signature can be checked only on the chain.",
-          );
-        }
-        return {
-          valid: true,
-          index: proof.index,
-          size: proof.checkpoint.size,
-          root: toHex(proof.checkpoint.root),
-          seller: receipt.agent_id,
-          buyer: receipt.buyer,
-          buyer_signed: checkBuyerSignature(record.body),
-          capability: plainName(receipt.capability),
-          amount_usdc_atomic: receipt.amount_usdc_atomic,
-          tx_hash: receipt.tx_hash,
-          all_passed: receipt.verification.all_passed,
-          anchored_by: anchoredBy,
-        };
-      }),
+    ({ receipt_hash: entry }) => answering(() => verifyReceipt(context, entry).catch(withoutQuotes)),
   );
+}
+
+async function verifyReceipt(context: McpContext, entry: string) {
+  const [bundle, key] = await Promise.all([
+    read(context, `/v1/ledger/bundle?hash=${entry}`),
+    read(context, "/v1/ledger/key"),
+  ]);
+  const { chain } = context;
+  const proof = verifyProofBundle(parseProofBundle(bundle), {
+    keys: parseVerifierKeys(key),
+    leaveWriterToChain: chain !== undefined,
+  });
+  const anchoredBy = chain === undefined ? null : await confirmedAnchor(proof, chain);
+  if (proof.entry.currentHash !== entry) throw invalidReceipt("The node proved another entry.");
+  if (proof.entry.payload.type !== "receipt") throw invalidReceipt("This entry is not a receipt.");
+  const record = recordFromPayload(proof.entry.payload);
+  const receipt = checkReceipt(record);
+  if (!isSignedBy(record.body, record.signature, record.signer)) {
+    throw invalidReceipt(
+      "The seller's key did not sign it. If the seller is a contract wallet, its signature can be checked only on the chain.",
+    );
+  }
+  return {
+    valid: true,
+    index: proof.index,
+    size: proof.checkpoint.size,
+    root: toHex(proof.checkpoint.root),
+    seller: receipt.agent_id,
+    buyer: receipt.buyer,
+    buyer_signed: checkBuyerSignature(record.body),
+    capability: plainName(receipt.capability),
+    amount_usdc_atomic: receipt.amount_usdc_atomic,
+    tx_hash: receipt.tx_hash,
+    all_passed: receipt.verification.all_passed,
+    anchored_by: anchoredBy,
+  };
+}
+
+/** The error for a proof that cannot be read. The faults in it quote the node, so the error has none of them. */
+function withoutQuotes(cause: unknown): never {
+  if (!(cause instanceof InvalidInputError)) throw cause;
+  throw invalidReceipt("What the node gave as proof cannot be read.");
+}
+
+function invalidReceipt(message: string): TallystickError {
+  return new TallystickError({ code: "receipt_invalid", message, hint: "Do not rely on it." });
 }
 
 /**
@@ -297,6 +320,12 @@ async function confirmedAnchor(
     if (isNeeded || (error as TallystickError).code !== "chain_unavailable") throw error;
     return null;
   }
+}
+
+/** The reason why a token is refused, without the name of the ledger that the token gives. */
+function withoutOrigin(reason: string): string {
+  const other = "is of another ledger";
+  return reason.startsWith(other) ? other : reason;
 }
 
 async function ask<Form extends z.ZodType>(

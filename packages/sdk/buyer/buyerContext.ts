@@ -57,6 +57,8 @@ export type BuyerContext = {
   avoided: AvoidedSellers;
   /** Whether the chain shows a direct payment with this nonce; absent without a client of the chain. */
   isPaid?: ((nonce: Hex) => Promise<boolean>) | undefined;
+  /** Throws if the client is of another chain; absent without a client of the chain. */
+  refuseOtherChain?: (() => Promise<void>) | undefined;
   modeOf: (paymentMode: string) => BuyerMode;
   allowsEscrow: (paymentMode: string) => boolean;
   /** Reaches the node. */

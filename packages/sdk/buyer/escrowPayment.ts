@@ -47,8 +47,8 @@ const CLOCK_MARGIN_SECONDS = 60;
 
 /**
  * Payment by escrow (SHP §7.3.3): one signature funds the escrow and fixes its terms. The buyer releases the money if
- * the result verifies, and refunds it otherwise. If nobody signs anything more, the money comes back at the deadline:
- * the time of signing, plus the seller's latency, plus the verification window.
+ * the result verifies, and refunds it otherwise. If nobody signs anything more, anybody may send the money back from the
+ * deadline on: the time of signing, plus the seller's latency, plus the verification window.
  */
 export function escrowPayment(parameters: {
   account: LocalAccount;

@@ -29,7 +29,7 @@ export const MONEY_HINTS: { [money in MoneyState]: string } = {
   none: "Nothing was paid. Hire somebody else.",
   authorized: "The seller can still take the payment until it expires. Look the job up before hiring again.",
   paid: "The seller has the money. Rate the seller, and use an escrow next time.",
-  held: "The escrow sends the money back at its deadline; anybody may call timeoutRefund then.",
+  held: "The escrow has the money. Resume the hire, which releases or refunds it. From the deadline on anybody may send it back (timeoutRefund); a keeper does.",
   refunded: "The money is back.",
 };
 

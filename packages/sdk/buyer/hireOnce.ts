@@ -98,6 +98,7 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
 
   const earlier = await order.earlier;
   if (earlier) throw hiredBefore(earlier);
+  await context.refuseOtherChain?.();
   const mode = context.modeOf(listing.payment_mode);
   const payment = await sign(hiring, mode, asked.required);
   const headers = paymentHeaders(payment.payload, asked.version, context.network);

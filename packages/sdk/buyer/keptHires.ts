@@ -14,7 +14,7 @@ import { type KeyNonce, keyNonces } from "./keyNonce.ts";
 /** How long a hire is remembered by its idempotency key, in milliseconds. */
 export const KEPT_MS = 30 * 86_400_000;
 
-/** The most hires that are remembered. The oldest are deleted first. */
+/** The most hires that are remembered in full. Of older hires that signed something, only a note stays. */
 export const MAX_KEPT = 10_000;
 
 /** The most characters of results that one process keeps. The oldest results are deleted first; their hires stay. */
@@ -114,7 +114,7 @@ export function keptHires(
   };
   const put = (kept: KeptHire): Promise<void> => store.put(nameOf(kept.key), kept);
   const turns = createJobLeases({ store, leaseMs: TURN_MS, now, folder: TURNS });
-  const sweep = sweeper(store, now);
+  const sweep = sweeper(store, now, inTurn);
 
   /** Deletes the oldest results when all results together are too large. Their hires become `signed` again. */
   async function makeRoom(key: string, size: number): Promise<void> {
@@ -126,11 +126,7 @@ export function keptHires(
       characters -= its;
       sizes.delete(oldest);
       const kept = await get(oldest);
-      if (kept?.state !== "done") continue;
-      const { asked, startedAt, attempts, hire } = kept;
-      const { hireId, jobId, listing } = hire;
-      const signed = { hireId, jobId, seller: listing.agent_id };
-      await put({ key: oldest, asked, startedAt, attempts, state: "signed", ...signed });
+      if (kept?.state === "done") await put(signedNote(kept));
     }
   }
 
@@ -189,26 +185,46 @@ const FOLDER = "call";
 const TURNS = "turn";
 
 /** Forgets old hires and old turns, at most once an hour. */
-function sweeper(store: KeyValueStore, now: () => number): () => Promise<void> {
+function sweeper(
+  store: KeyValueStore,
+  now: () => number,
+  inTurn: ReturnType<typeof turnsByKey>,
+): () => Promise<void> {
   let sweptAt = 0;
+  // While a key is valid, a note stays that it has signed: without this note, the key could pay again.
+  const forget = inTurn(async (_key: string, name: string): Promise<void> => {
+    // The hire may have gone on since it was listed.
+    const kept = await store.get<KeptHire>(name);
+    if (!kept) return;
+    const isExpired = kept.startedAt + KEPT_MS <= now();
+    if (isExpired || kept.state === "running" || kept.state === "open") await store.delete(name);
+    else if (kept.state !== "signed") await store.put(name, signedNote(kept));
+  });
   return async () => {
     if (now() - sweptAt < SWEEP_MS) return;
     sweptAt = now();
-    const kept: { name: string; startedAt: number; isOpen: boolean }[] = [];
+    const kept: { name: string; key: string; startedAt: number }[] = [];
     for (const name of await store.keys(FOLDER)) {
       const one = await store.get<KeptHire>(name);
-      if (one) kept.push({ name, startedAt: one.startedAt, isOpen: one.state === "signed" });
+      if (one) kept.push({ name, key: one.key, startedAt: one.startedAt });
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
-    for (const [at, { name, startedAt, isOpen }] of kept.entries()) {
-      // A key that has signed stays: without its record it would look new, and could pay again.
-      if ((at >= MAX_KEPT && !isOpen) || startedAt + KEPT_MS <= now()) await store.delete(name);
+    for (const [at, { name, key, startedAt }] of kept.entries()) {
+      if (at >= MAX_KEPT || startedAt + KEPT_MS <= now()) await forget(key, name);
     }
     for (const name of await store.keys(TURNS)) {
       const turn = await store.get<{ until: number }>(name);
       if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
     }
   };
+}
+
+/** What stays of a hire whose result or failure is deleted. The key never pays again. */
+function signedNote(kept: KeptHire & { state: "done" | "failed" }): KeptHire {
+  const { key, asked, startedAt, attempts } = kept;
+  const { hireId, jobId } = kept.state === "done" ? kept.hire : kept.error;
+  const seller = kept.state === "done" ? kept.hire.listing.agent_id : kept.error.seller;
+  return { key, asked, startedAt, attempts, state: "signed", hireId, jobId, seller };
 }
 
 type EarlyNote = { receiptHash?: string; end?: SettledMoney };

@@ -10,6 +10,7 @@ import {
   type RpcLog,
   toEventSelector,
 } from "viem";
+import { chainCheck } from "../chain/chainCheck.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { readPaymentState, settledBlock } from "../chain/paymentState.ts";
 import { ChainError } from "../errors.ts";
@@ -51,14 +52,16 @@ export type FindPaymentOptions = {
  *
  * @throws PaymentInvalidError `authorization_spent` when the authorization was used for another payment, or canceled;
  * `authorization_expired` when it was not used in its time; ChainError `payment_not_found` when it was used, but longer
- * ago than is searched
+ * ago than is searched; ChainError `wrong_chain` when the client is of another chain
  */
 export function findPaymentOnChain(
   client: PublicClient,
   network: PaymentNetwork,
   { confirmations = 1, window = 5_000n, windows = 20 }: FindPaymentOptions = {},
 ): FindPayment {
+  const requireChain = chainCheck(client, network);
   return async ({ payer, nonce, payee, value, validBefore = Number.POSITIVE_INFINITY }) => {
+    await requireChain();
     const { isUsed, time } = await readPaymentState(client, network, { payer, nonce }, confirmations);
     if (!isUsed) {
       if (time < validBefore) return undefined;

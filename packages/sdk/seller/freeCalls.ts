@@ -70,18 +70,27 @@ export function createFreeCalls({ store, perDay = 1_000, hasHired, now }: FreeCa
     return false;
   }
 
+  /** Lets a buyer have its free call again, unless another call of the buyer was completed meanwhile. */
+  async function giveBack(key: string): Promise<void> {
+    if ((await store.get(key)) !== DONE) await store.delete(key);
+  }
+
   return {
     take: async (buyer, capability) => {
-      if ((await store.get(keyOf(buyer, capability))) !== undefined) return false;
+      const key = keyOf(buyer, capability);
+      if ((await store.get(key)) !== undefined) return false;
       if (await hasHired?.(buyer, capability).catch(() => true)) return false;
-      if (!(await takeToday())) return false;
-      return await store.putNew(keyOf(buyer, capability), now());
+      // First the buyer's call, then one of the day: copies of a request that come together use up one of the day.
+      if (!(await store.putNew(key, now()))) return false;
+      let isTaken = false;
+      try {
+        isTaken = await takeToday();
+      } finally {
+        if (!isTaken) await giveBack(key);
+      }
+      return isTaken;
     },
     see: (buyer, capability) => store.put(keyOf(buyer, capability), DONE),
-    giveBack: async (buyer, capability) => {
-      const key = keyOf(buyer, capability);
-      // A call that was paid may have been completed while the free call failed.
-      if ((await store.get(key)) !== DONE) await store.delete(key);
-    },
+    giveBack: (buyer, capability) => giveBack(keyOf(buyer, capability)),
   };
 }

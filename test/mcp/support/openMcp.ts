@@ -33,7 +33,7 @@ export async function connectMcp(
 const hashOf = (listing: object): string =>
   createHash("sha256").update(JSON.stringify(listing)).digest("hex");
 
-/** Adds a search over the market's offers to the market's settlement service, so that they answer like a node. */
+/** Adds a search over the market's offers, and their lists, to the market's settlement service, as a node has them. */
 export function serveSearch(market: Market): void {
   const ledger = market.hosts["node.test"] as Market["hosts"][string];
   const node = new Hono();
@@ -50,6 +50,16 @@ export function serveSearch(market: Market): void {
         reputation: { success_rate: null, last_30d_hire_count: 0, avg_stars: null, trust_tier: 0 },
       }));
     return c.json({ agents, next_cursor: null });
+  });
+  node.get("/v1/agents/:agent/listings", (c) => {
+    const agent = c.req.param("agent");
+    const listings = market.offers
+      .filter(({ agent_id }) => agent_id === agent)
+      .map(({ listing }) => ({
+        ...{ clarification_supported: false, ...listing },
+        ...{ entry_hash: hashOf(listing), retired: false, block: 1 },
+      }));
+    return c.json({ agent_id: agent, listings, next_cursor: null });
   });
   // Gives a listing's signed record by its hash. The SDK asks for it with its query `SignedRecord`.
   node.post("/graphql", async (c) => {

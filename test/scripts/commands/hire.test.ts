@@ -138,6 +138,16 @@ describe("tallystick hire", function () {
     expect([nothing.code, nothing.out]).to.deep.equal([0, "This wallet has no open hire on this chain.\n"]);
   });
 
+  it("names --resume, which pays nothing new at any time, as the way to finish a hire", async () => {
+    const go = Promise.withResolvers<void>();
+    start = go.promise;
+    const left = await runUntil(begun.promise, ...order);
+    expect(left.code, left.err).to.equal(75);
+    expect(left.out).to.contain("run `tallystick hire --resume`.").and.not.to.contain("again");
+    go.resolve();
+    expect((await run("--resume")).code).to.equal(0);
+  });
+
   it("reports what is missing or refused, and pays nothing", async () => {
     environment.TALLYSTICK_SPEND_CAP_USDC = "0.01";
     const [priceless, capped] = await Promise.all([run(MEAN), run(...order)]);

@@ -1,0 +1,47 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import type { PublicClient } from "viem";
+import { chainCheck } from "../chain/chainCheck.ts";
+import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
+import { isPaymentUsed, type PaymentState, readPaymentState } from "../chain/paymentState.ts";
+import { within } from "../deadline.ts";
+import { ChainError } from "../errors.ts";
+import { readEscrowState, type SettledEscrowState } from "../escrow/readEscrowState.ts";
+
+/** How long a hire waits for the number of the chain, in milliseconds. */
+const CHAIN_MS = 2_000;
+
+/** What a buyer reads from the chain on which it pays. */
+export type ChainReads = {
+  payment: (payment: { payer: Address; nonce: Hex }) => Promise<PaymentState>;
+  escrow: (escrow: Address, id: Hex) => Promise<SettledEscrowState>;
+  /** Whether the latest block shows a payment of this payer with this nonce. */
+  isPaid: (payer: Address, nonce: Hex) => Promise<boolean>;
+  /** Refuses a client of another chain. A client that does not answer in time is not refused. */
+  refuseOther: () => Promise<void>;
+};
+
+/**
+ * Reads payments and escrows. Before the first read, the client has to name the network's chain: see
+ * {@link chainCheck}.
+ *
+ * @throws each function throws ChainError `wrong_chain`; reads also throw the errors of the client
+ */
+export function chainReads(client: PublicClient, network: PaymentNetwork, confirmations: number): ChainReads {
+  const requireChain = chainCheck(client, network);
+  const read = async <T>(work: () => Promise<T>): Promise<T> => {
+    await requireChain();
+    return await work();
+  };
+  return {
+    payment: (payment) => read(() => readPaymentState(client, network, payment, confirmations)),
+    escrow: (escrow, id) => read(() => readEscrowState(client, escrow, id, confirmations)),
+    isPaid: (payer, nonce) => read(() => isPaymentUsed(client, network, { payer, nonce })),
+    refuseOther: async () => {
+      const asked = requireChain().catch((error: unknown) => {
+        if (error instanceof ChainError && error.code === "wrong_chain") throw error;
+      });
+      await within(asked, CHAIN_MS);
+    },
+  };
+}
