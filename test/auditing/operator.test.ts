@@ -11,7 +11,7 @@ import { operatorApp } from "../../services/auditing/app.ts";
 import type { AuditingConfig } from "../../services/auditing/config.ts";
 import { createMetrics } from "../../services/auditing/metrics.ts";
 import { openOperator } from "../../services/auditing/openOperator.ts";
-import type { OperatorNode } from "../../services/auditing/operatorNode.ts";
+import type { OpenAssignment, OperatorNode } from "../../services/auditing/operatorNode.ts";
 import { openRpcProxy, type RpcProxy } from "../sdk/support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/support/sdkChain.ts";
 import { rejection } from "../sdk/support/tamper.ts";
@@ -154,6 +154,62 @@ describe("the process of an operator of audits", function () {
     time += 5_000;
     await operator.round();
     expect(await paid()).to.deep.equal([20_000n]);
+  });
+
+  it("takes as final only what has as many confirmations as its settings ask for", async () => {
+    withNotes();
+    const auditor = newWallet();
+    let time = (await chain.now()) + 1_000;
+    const operator = await open(
+      {
+        status: async () => ({ time, isBlocked: false }),
+        accounts: () => accountsOf(chain, pool, [[auditor, 20_000n]]),
+      },
+      { ...configOf(), confirmations: 3 },
+    );
+    const paid = () => transfersTo(chain, pool, auditor);
+    await operator.round();
+    time += 1_000;
+    await chain.passTo(time);
+    await operator.round();
+    expect(await paid(), "the block of the tick has one confirmation").to.deep.equal([]);
+    await chain.client.mine({ blocks: 2 });
+    await operator.round();
+    expect(await paid()).to.deep.equal([20_000n]);
+    await operator.round();
+    expect(operator.state(), "the payment has one confirmation").to.include({
+      ...{ paidAtomic: 0n, paymentsWaiting: 1 },
+    });
+    await chain.client.mine({ blocks: 2 });
+    await operator.round();
+    expect(operator.state()).to.include({ paidAtomic: 20_000n, paymentsWaiting: 0 });
+  });
+
+  it("asks an auditor at a private address only if its settings allow it", async () => {
+    let asked = 0;
+    const server = createServer((_, response) => {
+      asked++;
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      for (const [n, devMode] of [false, true].entries()) {
+        const assignment: OpenAssignment = {
+          ...{ hire: `0x${String(n).repeat(64)}-1`, round: 1, attempt: 1, auditor: newWallet().address },
+          ...{ endpoint, capability: "text.translate", amount: 500_000n, time: 0, due: 100 },
+        };
+        const changes = { openAssignments: async () => [assignment] };
+        const operator = await open(changes, { ...configOf(), devMode });
+        await operator.round();
+        expect(operator.state()).to.include({ notTaken: 1, failures: 0 });
+        expect(asked > 0, `devMode: ${devMode}`).to.equal(devMode);
+        await operator.close();
+      }
+    } finally {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    }
   });
 
   it("stops at once, although its node and its ledger do not answer", async () => {
