@@ -110,6 +110,27 @@ describe("the process of a prober", () => {
     running = undefined;
   });
 
+  it("asks hosts at private addresses only with the setting for private networks, which is off unless it is given", async () => {
+    for (const [environment, known] of [
+      [{}, 0],
+      [{ PROBER_DEV_MODE: "1" }, 1],
+    ] as const) {
+      const config = readProberConfig({
+        TALLYSTICK_URL: nodeUrl,
+        TALLYSTICK_LEDGER: "local",
+        PROBER_PRIVATE_KEY: KEY,
+        PROBER_CONTACT: "probes@example.com",
+        PROBER_DIR: path.join(folder.path, `private-${known}`),
+        ...environment,
+      });
+      running = await runProber({ ...config, port: 0 }, () => {}, { now: () => DAY });
+      await running.prober.refresh();
+      expect(running.prober.status().hosts).to.equal(known);
+      await running.close();
+      running = undefined;
+    }
+  });
+
   it("unlocks its folder when it cannot start", async () => {
     const own = path.join(folder.path, "unreadable");
     const config = readProberConfig({
