@@ -12,7 +12,7 @@ const START = 1_700_000_000;
 describe("the hires of an operator's process", () => {
   const { chain, market } = useMarket();
 
-  it("are paid from the pool's budget, and not above it", async () => {
+  it("are paid from the pool's budget and not above it, and not before the verdict if its settings say so", async () => {
     const seller = await market.openSeller({
       listings: [{ capability: AUDIT_CAPABILITY, price_usdc: "0.005", max_latency_ms: 20_000 }],
       schemas: auditHireSchemas,
@@ -23,17 +23,18 @@ describe("the hires of an operator's process", () => {
       ...{ endpoint: `http://${seller.host}/v1`, capability: "text.translate", amount: 500_000n },
       ...{ time: START, due: START + 86_400 },
     };
-    for (const [budget, taken] of [
-      [FEE - 1n, 0],
-      [FEE, 1],
-    ] as const) {
+    for (const [n, { budget, payBefore, taken }] of [
+      { budget: FEE - 1n, payBefore: true, taken: 0 },
+      { budget: FEE, payBefore: true, taken: 1 },
+      { budget: FEE, payBefore: false, taken: 0 },
+    ].entries()) {
       const pool = await newPurse(chain);
       const operator = await openOperator({
         config: {
           ...{ nodeUrl: NODE, rpcUrl: "http://127.0.0.1:1", network: chain.network, escrows: [] },
           ...{ operatorKey: pool.privateKey, poolKey: pool.privateKey, host: "127.0.0.1", port: 0 },
-          ...{ folder: `${market.folder}/operator-${budget}`, roundMs: 60_000, least: 1_000n, budget },
-          ...{ payBefore: true, confirmations: 1, devMode: true },
+          ...{ folder: `${market.folder}/operator-${n}`, roundMs: 60_000, least: 1_000n, budget },
+          ...{ payBefore, confirmations: 1, devMode: true },
         },
         ...{ log: () => {}, now: Date.now, transport: chain.transport, fetch: market.fetch, ledger: "local" },
         node: fakeNode(pool.address, {
