@@ -5,7 +5,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import type { Hire } from "tallystick-protocol/escrow/hire";
 import { within } from "tallystick-sdk/deadline";
+import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
+import { createEscrowSigner } from "tallystick-sdk/escrow/signEscrow";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { operatorApp } from "../../services/auditing/app.ts";
 import type { AuditingConfig } from "../../services/auditing/config.ts";
@@ -209,6 +213,41 @@ describe("the process of an operator of audits", function () {
     } finally {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
+    }
+  });
+
+  it("refunds a hire that was rolled back, if it has the arbiter's key and its settings name the escrow", async () => {
+    const [buyer, arbiter, seller] = [newWallet(), newWallet(), newWallet().address];
+    const hire: Hire = {
+      ...{ hireId: `0x${"1d".repeat(32)}`, buyer: buyer.address, seller, payee: seller, amount: 500_000n },
+      ...{ fee: 0n, feeRecipient: ZERO_ADDRESS, arbiter: arbiter.address },
+      deadline: BigInt((await chain.now()) + 3_600),
+    };
+    const deployment = { chainId: chain.network.chainId, escrow: chain.escrow };
+    const calls = createEscrowCalls({ sender: chain.sender, deployment });
+    const signer = createEscrowSigner({ account: buyer.account, deployment, network: chain.network });
+    await chain.mint(buyer, hire.amount);
+    await calls.depositWithAuthorization(hire, await signer.authorizeDeposit(hire));
+    const held = [{ id: calls.idOf(hire), escrow: chain.escrow, hire }];
+    const { privateKey: arbiterKey } = arbiter;
+    const escrows = [chain.escrow];
+    for (const [settings, refunded] of [
+      [{ escrows }, 0],
+      [{ arbiterKey }, 0],
+      [{ arbiterKey, escrows }, 1],
+    ] as const) {
+      const operator = await open(
+        {
+          rules: async () => ({ pool: pool.address, auditArbiters: [arbiter.address], fees: [] }),
+          rolledBackEscrows: async () => ({ held, settled: [], unread: new Set<string>() }),
+        },
+        { ...configOf(), ...settings },
+      );
+      // The rollback is final after the next tick, in the second round.
+      for (let n = 0; n < 2; n++) await operator.round();
+      expect(operator.state()).to.include({ refunded, failures: 0 });
+      expect(await chain.balanceOf(buyer)).to.equal(refunded === 1 ? hire.amount : 0n);
+      await operator.close();
     }
   });
 
