@@ -32,7 +32,9 @@ describe("messages to many hosts", () => {
 
   it("reach as many hosts at the same time as allowed, and each host gets one after the other", async () => {
     const { begun, most, mostOfHost } = await send({ most: 9, atOnce: 2 });
-    expect(begun).to.have.members(messages.map(({ name }) => name)).and.to.have.length(9);
+    expect(begun)
+      .to.have.members(messages.map(({ name }) => name))
+      .and.to.have.length(9);
     expect(begun.filter((name) => name.startsWith("a"))).to.deep.equal(["a1", "a2", "a3"]);
     expect([most, mostOfHost]).to.deep.equal([2, 1]);
   });
