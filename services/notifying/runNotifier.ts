@@ -19,14 +19,18 @@ export type RunningNotifier = { url: string; close: () => Promise<void> };
  * Opens a sender of notices, serves its state (`GET /health`, `GET /metrics`), and starts the sender. It locks the
  * folder, because two senders on one folder would send every notice twice.
  *
+ * @param now milliseconds since 1970
  * @throws TallystickError `notifier_folder`, `cannot_listen`
  */
-export async function runNotifier(config: NotifierConfig): Promise<RunningNotifier> {
-  return await closeOnError((opened) => startNotifier(config, opened));
+export async function runNotifier(config: NotifierConfig, now = Date.now): Promise<RunningNotifier> {
+  return await closeOnError((opened) => startNotifier(config, now, opened));
 }
 
-async function startNotifier(config: NotifierConfig, opened: OnOpened): Promise<RunningNotifier> {
-  const now = Date.now;
+async function startNotifier(
+  config: NotifierConfig,
+  now: () => number,
+  opened: OnOpened,
+): Promise<RunningNotifier> {
   const startedAt = now();
   const release = await lockFolder(config.folder, {
     ...{ file: "notifier.lock", program: "sender of notices" },

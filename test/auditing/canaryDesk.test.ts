@@ -102,6 +102,20 @@ describe("canaries", () => {
     ]);
   });
 
+  it("are hired from their set time on, and not after they are revealed", async () => {
+    const scene = await open(1);
+    scene.plan = { ...scene.plan, hire_after: REVEAL - 10 };
+    const desk = deskOf(scene);
+    expect(await desk.round({ ...anchored, time: REVEAL - 11 }, forever)).to.equal(1);
+    expect(await paid(scene)).to.deep.equal([0n]);
+    expect(await desk.round({ ...anchored, time: REVEAL - 10 }, forever)).to.equal(1);
+    expect(await paid(scene)).to.deep.equal([PRICE]);
+    const late = await open(1);
+    expect(await deskOf(late).round({ ...anchored, time: REVEAL }, forever)).to.equal(0);
+    expect(revealOf(late)?.hires).to.have.length(1);
+    expect(await paid(late)).to.deep.equal([0n]);
+  });
+
   it("are made once, under the committed nonce, even if the process ends at any write", async () => {
     let made = 0;
     const writes = await endAtEveryWrite<Scene>({

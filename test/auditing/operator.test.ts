@@ -5,13 +5,17 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import type { Hire } from "tallystick-protocol/escrow/hire";
 import { within } from "tallystick-sdk/deadline";
+import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
+import { createEscrowSigner } from "tallystick-sdk/escrow/signEscrow";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { operatorApp } from "../../services/auditing/app.ts";
 import type { AuditingConfig } from "../../services/auditing/config.ts";
 import { createMetrics } from "../../services/auditing/metrics.ts";
 import { openOperator } from "../../services/auditing/openOperator.ts";
-import type { OperatorNode } from "../../services/auditing/operatorNode.ts";
+import type { OpenAssignment, OperatorNode } from "../../services/auditing/operatorNode.ts";
 import { openRpcProxy, type RpcProxy } from "../sdk/support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/support/sdkChain.ts";
 import { rejection } from "../sdk/support/tamper.ts";
@@ -154,6 +158,97 @@ describe("the process of an operator of audits", function () {
     time += 5_000;
     await operator.round();
     expect(await paid()).to.deep.equal([20_000n]);
+  });
+
+  it("takes as final only what has as many confirmations as its settings ask for", async () => {
+    withNotes();
+    const auditor = newWallet();
+    let time = (await chain.now()) + 1_000;
+    const operator = await open(
+      {
+        status: async () => ({ time, isBlocked: false }),
+        accounts: () => accountsOf(chain, pool, [[auditor, 20_000n]]),
+      },
+      { ...configOf(), confirmations: 3 },
+    );
+    const paid = () => transfersTo(chain, pool, auditor);
+    await operator.round();
+    time += 1_000;
+    await chain.passTo(time);
+    await operator.round();
+    expect(await paid(), "the block of the tick has one confirmation").to.deep.equal([]);
+    await chain.client.mine({ blocks: 2 });
+    await operator.round();
+    expect(await paid()).to.deep.equal([20_000n]);
+    await operator.round();
+    expect(operator.state(), "the payment has one confirmation").to.include({
+      ...{ paidAtomic: 0n, paymentsWaiting: 1 },
+    });
+    await chain.client.mine({ blocks: 2 });
+    await operator.round();
+    expect(operator.state()).to.include({ paidAtomic: 20_000n, paymentsWaiting: 0 });
+  });
+
+  it("asks an auditor at a private address only if its settings allow it", async () => {
+    let asked = 0;
+    const server = createServer((_, response) => {
+      asked++;
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      for (const [n, devMode] of [false, true].entries()) {
+        const assignment: OpenAssignment = {
+          ...{ hire: `0x${String(n).repeat(64)}-1`, round: 1, attempt: 1, auditor: newWallet().address },
+          ...{ endpoint, capability: "text.translate", amount: 500_000n, time: 0, due: 100 },
+        };
+        const changes = { openAssignments: async () => [assignment] };
+        const operator = await open(changes, { ...configOf(), devMode });
+        await operator.round();
+        expect(operator.state()).to.include({ notTaken: 1, failures: 0 });
+        expect(asked > 0, `devMode: ${devMode}`).to.equal(devMode);
+        await operator.close();
+      }
+    } finally {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    }
+  });
+
+  it("refunds a hire that was rolled back, if it has the arbiter's key and its settings name the escrow", async () => {
+    const [buyer, arbiter, seller] = [newWallet(), newWallet(), newWallet().address];
+    const hire: Hire = {
+      ...{ hireId: `0x${"1d".repeat(32)}`, buyer: buyer.address, seller, payee: seller, amount: 500_000n },
+      ...{ fee: 0n, feeRecipient: ZERO_ADDRESS, arbiter: arbiter.address },
+      deadline: BigInt((await chain.now()) + 3_600),
+    };
+    const deployment = { chainId: chain.network.chainId, escrow: chain.escrow };
+    const calls = createEscrowCalls({ sender: chain.sender, deployment });
+    const signer = createEscrowSigner({ account: buyer.account, deployment, network: chain.network });
+    await chain.mint(buyer, hire.amount);
+    await calls.depositWithAuthorization(hire, await signer.authorizeDeposit(hire));
+    const held = [{ id: calls.idOf(hire), escrow: chain.escrow, hire }];
+    const { privateKey: arbiterKey } = arbiter;
+    const escrows = [chain.escrow];
+    for (const [settings, refunded] of [
+      [{ escrows }, 0],
+      [{ arbiterKey }, 0],
+      [{ arbiterKey, escrows }, 1],
+    ] as const) {
+      const operator = await open(
+        {
+          rules: async () => ({ pool: pool.address, auditArbiters: [arbiter.address], fees: [] }),
+          rolledBackEscrows: async () => ({ held, settled: [], unread: new Set<string>() }),
+        },
+        { ...configOf(), ...settings },
+      );
+      // The rollback is final after the next tick, in the second round.
+      for (let n = 0; n < 2; n++) await operator.round();
+      expect(operator.state()).to.include({ refunded, failures: 0 });
+      expect(await chain.balanceOf(buyer)).to.equal(refunded === 1 ? hire.amount : 0n);
+      await operator.close();
+    }
   });
 
   it("stops at once, although its node and its ledger do not answer", async () => {

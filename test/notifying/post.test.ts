@@ -2,8 +2,20 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { readNotice } from "tallystick-sdk/notices/readNotice";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { readNotifierConfig } from "../../services/notifying/config.ts";
+import { openNotifier } from "../../services/notifying/openNotifier.ts";
 import { createPost } from "../../services/notifying/post.ts";
-import { BUYER, NOW, nodeOf, openTestNotifier, SENDER, step, subscription } from "./support/testNotifier.ts";
+import {
+  BUYER,
+  KEY,
+  NOW,
+  nodeOf,
+  openTestNotifier,
+  SENDER,
+  step,
+  subscription,
+} from "./support/testNotifier.ts";
 
 describe("the connection to a receiver", () => {
   const servers: { close: () => void; closeAllConnections: () => void }[] = [];
@@ -67,6 +79,30 @@ describe("the connection to a receiver", () => {
     for (const target of [url, `https://127.0.0.1:${port}/`, "http://buyer.example/"])
       expect(await post(message(target), forever).catch((error) => error.code)).to.equal("private_address");
     expect(reached).to.equal(0);
+  });
+
+  it("reaches private addresses only with the setting for private networks, which is off unless it is given", async () => {
+    let reached = 0;
+    const url = await serve((_request, response) => {
+      reached++;
+      response.end();
+    });
+    const node = {
+      ...nodeOf([], [subscription(url)]),
+      stepsFrom: async () => ({ steps: [], finalBlock: 10, time: NOW }),
+    };
+    for (const [environment, times] of [
+      [{}, 0],
+      [{ NOTIFIER_DEV_MODE: "1" }, 1],
+    ] as const) {
+      const notifier = openNotifier({
+        config: readNotifierConfig({ NOTIFIER_PRIVATE_KEY: KEY, ...environment }),
+        ...{ node, store: memoryStore(), ledger: "local", now: () => NOW * 1_000, log: () => {} },
+      });
+      await notifier.round();
+      expect(notifier.state()).to.include({ subscriptions: 1, failures: 0 });
+      expect(reached).to.equal(times);
+    }
   });
 
   it("delivers once to a real server that answers 500 and then 200", async () => {

@@ -110,6 +110,29 @@ describe("the process of a prober", () => {
     running = undefined;
   });
 
+  it("asks hosts at private addresses only with the setting for private networks, and none that its settings leave out", async () => {
+    const cases: [environment: { [name: string]: string }, known: number][] = [
+      [{}, 0],
+      [{ PROBER_DEV_MODE: "1" }, 1],
+      [{ PROBER_DEV_MODE: "1", PROBER_LEAVE_OUT: `127.4.0.1:${hosts.port}` }, 0],
+    ];
+    for (const [n, [environment, known]] of cases.entries()) {
+      const config = readProberConfig({
+        TALLYSTICK_URL: nodeUrl,
+        TALLYSTICK_LEDGER: "local",
+        PROBER_PRIVATE_KEY: KEY,
+        PROBER_CONTACT: "probes@example.com",
+        PROBER_DIR: path.join(folder.path, `private-${n}`),
+        ...environment,
+      });
+      running = await runProber({ ...config, port: 0 }, () => {}, { now: () => DAY });
+      await running.prober.refresh();
+      expect(running.prober.status().hosts).to.equal(known);
+      await running.close();
+      running = undefined;
+    }
+  });
+
   it("unlocks its folder when it cannot start", async () => {
     const own = path.join(folder.path, "unreadable");
     const config = readProberConfig({

@@ -10,6 +10,7 @@ import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { serveSearch } from "../../mcp/support/openMcp.ts";
 import { MEAN, mean, NODE } from "../../sdk/support/market.ts";
+import { withBody } from "../../sdk/support/tamper.ts";
 import { newPurse, useMarket } from "../../sdk/support/useMarket.ts";
 
 const PRICE = parseUsdc("0.05");
@@ -22,17 +23,22 @@ describe("tallystick hire", function () {
   let environment: { [name: string]: string };
   /** The seller waits for this before it works. */
   let start: Promise<void>;
+  /** Changes an answer of the seller on its way. */
+  let deliver: (answer: Response) => Response | Promise<Response>;
   /** Resolves when the seller begins to work. */
   let begun: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
     servers = [];
     start = Promise.resolve();
+    deliver = (answer) => answer;
     begun = Promise.withResolvers();
     serveSearch(market);
     purse = await newPurse(chain);
     let app: { fetch: (request: Request) => Response | Promise<Response> } | undefined;
-    const endpoint = await listen((request) => app?.fetch(request) ?? new Response("", { status: 503 }));
+    const endpoint = await listen(async (request) =>
+      deliver((await app?.fetch(request)) ?? new Response("", { status: 503 })),
+    );
     const seller = await market.openSeller({
       endpoint,
       listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 60_000 }],
@@ -113,6 +119,18 @@ describe("tallystick hire", function () {
     const again = await run(...order);
     expect([again.code, again.err]).to.deep.equal([0, ""]);
     expect(again.out).to.contain(hired.hire_id).and.to.contain("nothing was paid by this call");
+    expect(await purse.paid()).to.equal(PRICE);
+  });
+
+  it("exits with 1 if the result is not verified, although the hire was paid", async () => {
+    deliver = async (answer) =>
+      answer.status === 200
+        ? await withBody(answer, (body) => ("result" in body ? { ...body, result: { result: 1e9 } } : body))
+        : answer;
+    const { code, out, err } = await run(...order, "--json");
+    const hired = JSON.parse(out);
+    expect(hired, err).to.deep.include({ status: "done", result: { result: 1e9 } });
+    expect([hired.verification.all_passed, code]).to.deep.equal([false, 1]);
     expect(await purse.paid()).to.equal(PRICE);
   });
 

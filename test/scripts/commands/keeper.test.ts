@@ -46,6 +46,21 @@ describe("the settings of a keeper", () => {
     });
   });
 
+  it("have the values that are given", () => {
+    const recipient = `0x${"fe".repeat(20)}`;
+    const given = {
+      ...{ START_BLOCK: "77", KEEPER_HOST: "::1", KEEPER_PORT: "1234", KEEPER_DIR: "/keeper" },
+      ...{ KEEPER_ROUND_MS: "100", KEEPER_FEE_RECIPIENT: recipient, KEEPER_MIN_AMOUNT_USDC: "2.5" },
+      ...{ KEEPER_GAS_PER_BUYER: "3", KEEPER_GAS_PER_WALLET: "4", KEEPER_REQUESTS_PER_ADDRESS: "5" },
+      KEEPER_TRUST_PROXY: "6",
+    };
+    expect(readKeeperConfig({ ...settings, ...given })).to.deep.include({
+      ...{ startBlock: 77n, host: "::1", port: 1_234, folder: "/keeper", roundMs: 100 },
+      ...{ feeRecipient: recipient, minAmount: 2_500_000n, gasPerBuyer: 3, gasPerWallet: 4 },
+      ...{ requestsPerAddress: 5, trustedProxies: 6 },
+    });
+  });
+
   it("must name one escrow", () => {
     const other = `0x${"aa".repeat(20)}`;
     expect(faults({ ESCROWS: "" })).to.deep.equal(["ESCROWS"]);
@@ -116,6 +131,39 @@ describe("a keeper that is asked again and again", () => {
       expect(served?.length, "a part of what ten seconds allow").to.be.within(1, 40);
       for (const { headers } of refused ?? []) expect(headers.get("retry-after")).to.match(/^[1-9][0-9]?$/);
       expect((await fetch(`${keeper.url}/health`)).status).to.equal(200);
+    } finally {
+      await keeper.close();
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe("a keeper with a fee and a smallest amount", () => {
+  it("relays no hire that does not have them", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
+    const recipient = `0x${"fe".repeat(20)}`;
+    const keeper = await runKeeper(
+      readKeeperConfig({
+        // Nothing listens there. A hire is refused before the chain is asked.
+        ...{ ...settings, RPC_URL: "http://127.0.0.1:9", KEEPER_DIR: folder, KEEPER_PORT: "0" },
+        ...{ KEEPER_ROUND_MS: "600000", KEEPER_FEE_RECIPIENT: recipient, KEEPER_MIN_AMOUNT_USDC: "2.5" },
+      }),
+    );
+    const terms = {
+      ...{ hire_id: `0x${"33".repeat(32)}`, buyer: `0x${"b1".repeat(20)}`, seller: `0x${"5e".repeat(20)}` },
+      deadline: 2_000_000_000,
+    };
+    const refusalOf = async (hire: object) => {
+      const body = { hire: { ...terms, ...hire }, valid_before: "2000000000", signature: "0x12" };
+      const answer = await fetch(`${keeper.url}/deposit`, { method: "POST", body: JSON.stringify(body) });
+      return [answer.status, ((await answer.json()) as { code: string }).code];
+    };
+    try {
+      const paying = { fee_recipient: recipient, fee: "1000000" };
+      expect(await refusalOf({ ...paying, amount: "2499999" })).to.deep.equal([403, "amount_too_small"]);
+      const toOther = { ...paying, fee_recipient: `0x${"0f".repeat(20)}` };
+      for (const unpaid of [{}, toOther, { ...paying, fee: "0" }])
+        expect(await refusalOf({ ...unpaid, amount: "2500000" })).to.deep.equal([403, "fee_missing"]);
     } finally {
       await keeper.close();
       await rm(folder, { recursive: true });
