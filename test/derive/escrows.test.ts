@@ -195,4 +195,14 @@ describe("escrow hires", () => {
       expect(agent?.last_24h_volume_usdc).to.equal(toSeller === 250_000 ? "0.25" : "0.249999");
     }
   });
+
+  it("succeed on a split whose part for the seller is below the smallest price of a hire, if no fee took it", async () => {
+    const { hire, seller: agent } = await hireOf((log) => {
+      const id = log.deposit(seller, buyer, { amount: 1_000 });
+      log.delivered(id).released(id, 500, 500);
+    });
+    expect([hire?.outcome, hire?.price, agent?.last_24h_volume_usdc]).to.deep.equal([
+      ...["success", 500n, "0.0005"],
+    ]);
+  });
 });

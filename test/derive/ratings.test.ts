@@ -65,15 +65,17 @@ describe("ratings", () => {
 
   it("do not count for an escrow that timed out after delivery, and the seller's rating is still shown", async () => {
     const log = new EventLog();
-    rate(log, log.hire(seller, buyer), 5);
     const id = log.deposit(seller, buyer);
     const late = log.receipt(seller, buyer, { escrow_id: id });
     rate(log, late, 1);
     log.record("rating", seller, { receipt: late, side: "seller", stars: 2 });
-    log.delivered(id).timedOut(id, true);
+    log.delivered(id).timedOut(id, true).after(60);
+    rate(log, log.hire(seller, buyer), 5);
     const { agents, store } = await log.derive();
     expect(agents[seller]).to.include({ avg_stars: 5, total_ratings: 1, success_rate: 1 });
     expect(store.rows("rating").get(`${late}/seller`)?.status).to.equal("counted");
+    log.after(30 * DAY - 60).tick();
+    expect((await sellerOf(log))?.avg_stars, "the rating that never counted has left the window").to.equal(5);
   });
 
   it("between agents of one cluster weigh 1/size of the cluster", async () => {

@@ -197,6 +197,58 @@ describe("a task of a dispatcher", () => {
     expect(scene.models.asked).to.have.length(24);
   });
 
+  it("waits while as many others run as may run at once, and is refused if as many wait as may wait", async () => {
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    scene.models.say = async () => {
+      asked.resolve();
+      await answer.promise;
+      return { answer: "Rome" };
+    };
+    const dispatcher = scene.dispatcher({ atOnce: 1, waiting: 1 });
+    const submit = (n: number) => dispatcher.submit({ ...TASK, task_id: `task-${n}`, key: `capital ${n}` });
+    const first = await submit(1);
+    await asked.promise;
+    const second = await submit(2);
+    expect(dispatcher.load()).to.deep.equal({ running: 1, waiting: 1 });
+    expect(await submit(3).catch((error) => error)).to.include({ code: "dispatcher_busy" });
+    expect(await dispatcher.cancel("task-2", "somebody"), "another client cannot cancel it").to.equal(false);
+    answer.resolve();
+    for (const { outcome } of [first, second]) expect(await outcome).to.include({ status: "SETTLED" });
+    expect(await (await submit(3)).outcome).to.include({ status: "SETTLED" });
+  });
+
+  it("does not go to the next tier if the ledger changes before each of its proposals: no model is at fault", async () => {
+    const inner = scene.fetch;
+    const reason = "State drift detected. Re-base required.";
+    scene.fetch = async (input, init) => {
+      const { capital } = input.endsWith("/v1/settle")
+        ? JSON.parse(String(init?.body)).payload.data_update
+        : {};
+      return capital === undefined ? await inner(input, init) : Response.json({ status: "REJECTED", reason });
+    };
+    const outcome = await scene.dispatcher().dispatch(TASK);
+    expect(outcome).to.include({ status: "REJECTED", reason, tier: "thrifty", calls: 1, escalations: 0 });
+  });
+
+  it("is drawn for a shadow once, also if another process continues it", async () => {
+    const file = { taskId: TASK.task_id, owner: "library", request: "", given: TASK, acceptedAt: Date.now() };
+    await scene.store.put(`task/${taskKey(TASK.task_id)}`, {
+      ...{
+        ...file,
+        deadlineAt: Date.now() + 60_000,
+        phase: "running",
+        calls: {},
+        proposedOn: [],
+        closedOn: [],
+      },
+      draws: { shadow: 0.999 },
+    });
+    const yaml = modelsYaml(scene.models.url, SHADOW.replace("share: 0", "share: 0.5"));
+    const next = scene.dispatcher({ random: () => 0 }, yaml);
+    expect(await next.resume()).to.equal(1);
+    expect(await next.outcome(TASK.task_id)).to.include({ status: "SETTLED", shadowed: false, calls: 1 });
+  });
+
   it("gets its confidence from the agreement of samples, or from a capability's checks", async () => {
     const answers = ["Rome", "Milan", "Rome", "Rome", "Rome", "Rome", "Rome"];
     scene.models.say = () => ({ answer: answers[scene.models.asked.length - 1] });
@@ -360,6 +412,43 @@ describe("a task of a dispatcher", () => {
     };
     expect(await scene.dispatcher().dispatch({ ...TASK, task_id: "t-2" })).to.include({ status: "SETTLED" });
   });
+
+  for (const [status, shadowAnswer] of [
+    ["SETTLED", "Rome"],
+    ["ESCROWED", "Milan"],
+  ] as const) {
+    it(`is ${status}, and not cancelled, if its client leaves after settlement's answer was lost`, async () => {
+      const inner = scene.fetch;
+      const stop = new AbortController();
+      let lost = 0;
+      scene.fetch = async (input, init) => {
+        // The search for the lost answer fails once, and then the client leaves.
+        if (lost === 1) {
+          lost++;
+          stop.abort();
+          throw new Error("socket hang up");
+        }
+        const response = await inner(input, init);
+        if (!input.endsWith("/v1/settle") || lost > 0) return response;
+        lost++;
+        throw new Error("socket hang up");
+      };
+      scene.models.say = ({ model }) => ({ answer: model === "watch" ? shadowAnswer : "Rome" });
+      const yaml = modelsYaml(scene.models.url, SHADOW.replace("share: 0", "share: 1"));
+      const outcome = await scene
+        .dispatcher({ random: () => 0 }, yaml)
+        .dispatch(TASK, { signal: stop.signal });
+      expect(outcome).to.include({ status, calls: 2 });
+      const entries = await scene.entries();
+      expect(entries).to.have.length(1);
+      const { closing } = entries[0].payload.agent_metadata.dispatch;
+      const held = "held" in outcome ? outcome.held : undefined;
+      expect([closing?.status, closing?.held]).to.deep.equal([
+        status === "SETTLED" ? undefined : status,
+        held,
+      ]);
+    });
+  }
 
   it("gets its tier from a classifier's answer, which is recorded", async () => {
     scene.models.say = ({ model }) => (model === "watch" ? { answer: 0.5 } : { answer: "Rome" });

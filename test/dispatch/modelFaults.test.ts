@@ -74,19 +74,26 @@ describe("requests to models on a real server", () => {
     });
   }
 
-  it("are repeated after a stream that is cut, and the cut request is booked at full cost", async () => {
-    scene.models.say = first({ cut: '{"answer": "Ro' });
-    expect(await scene.dispatcher().dispatch(TASK)).to.include({
-      status: "SETTLED",
-      tier: "thrifty",
-      calls: 2,
+  const perhapsDone: [string, Said, string][] = [
+    ["a stream that is cut", { cut: '{"answer": "Ro' }, "connection_lost"],
+    ["an error of a gateway, which may have passed the request on", { status: 502 }, "http_502"],
+  ];
+  for (const [what, said, ended] of perhapsDone) {
+    it(`are repeated after ${what}, and the failed request is booked at full cost`, async () => {
+      scene.models.say = first(said);
+      expect(await scene.dispatcher().dispatch(TASK)).to.include({
+        status: "SETTLED",
+        tier: "thrifty",
+        calls: 2,
+      });
+      const calls = await callsOf();
+      expect(calls.map((it) => [it.ended, it.cost_from])).to.deep.equal([
+        [ended, "reserved"],
+        ["answered", "tokens"],
+      ]);
+      expect(Number(calls[0].cost_usd)).to.be.above(Number(calls[1].cost_usd));
     });
-    const calls = await callsOf();
-    expect(calls.map((it) => [it.ended, it.cost_from])).to.deep.equal([
-      ["connection_lost", "reserved"],
-      ["answered", "tokens"],
-    ]);
-  });
+  }
 
   const escalated: [string, Said, string][] = [
     ["text that is not JSON", { text: "Rome, of course." }, "malformed_json"],
@@ -132,6 +139,22 @@ describe("requests to models on a real server", () => {
       });
       expect((await callsOf())[0]).to.include({ cost_from: "reserved", tokens: null });
     }
+  });
+
+  it("are booked with all reasoning tokens, and with no more tokens from the cache than the prompt has", async () => {
+    const usage = {
+      ...{ prompt_tokens: 100, completion_tokens: 20, total_tokens: 620 },
+      // Some vendors do not count these tokens as completion tokens.
+      completion_tokens_details: { reasoning_tokens: 500 },
+      prompt_tokens_details: { cached_tokens: 400 },
+    };
+    scene.models.say = () => ({ ...ROME, usage });
+    const outcome = await scene.dispatcher().dispatch(TASK);
+    expect((await callsOf())[0].tokens).to.deep.equal({
+      ...{ input: 100, cached_input: 100, output: 500, reasoning: 500 },
+    });
+    // The prices are 0.1 and 0.4 dollars for a million tokens.
+    expect(outcome).to.include({ status: "SETTLED", cost_usd: "0.00021" });
   });
 
   it("wait for a silent server only as long as models.yaml allows", async () => {

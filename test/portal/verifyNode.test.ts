@@ -8,13 +8,16 @@ import { fakeNode } from "../sdk/openLog/fakeNode.ts";
 
 const [seller, buyer] = [wallet(1), wallet(2)];
 
-/** A log with one hire, and a tick. */
-function story(): EventLog {
-  const log = new EventLog({}, { form: "all", token: { address: TOKEN, firstBlock: 1 } });
+/** A log with one hire. */
+function begun(params: ConstructorParameters<typeof EventLog>[0] = {}): EventLog {
+  const log = new EventLog(params, { form: "all", token: { address: TOKEN, firstBlock: 1 } });
   log.listing(seller, "text.translate");
   log.hire(seller, buyer);
-  return log.after(60).tick();
+  return log;
 }
+
+/** A log with one hire, and a tick. */
+const story: typeof begun = (params) => begun(params).after(60).tick();
 
 /** The block of the tick at the end of a log. */
 const tickOf = ({ events }: EventLog): number => events.at(-1)?.block ?? 0;
@@ -75,6 +78,18 @@ describe("a node's figures of an agent", () => {
         text: "The node's log ends long before the figures that it shows",
       });
     });
+
+    it("do not hold just because the node says that its ticks are very far apart", async () => {
+      const slow = story({ tickBlocks: 1_000_000 });
+      const kindOf = async (block: number) => (await verify(slow, await claimOf(slow, { block }))).kind;
+      expect([await kindOf(last + 10_900), await kindOf(last + 10_901)]).to.deep.equal(["good", "bad"]);
+    });
+
+    it("hold for now at a new node, whose log has no tick yet", async () => {
+      const young = begun();
+      const claim = await claimOf(young, { block: 5_000 });
+      expect(await verify(young, claim)).to.deep.equal({ ...good, mayWaitFor: 5_000 });
+    });
   });
 
   describe("that changed after the tick with which they came", () => {
@@ -101,12 +116,13 @@ describe("a node's figures of an agent", () => {
       expect(figures[0]).to.not.deep.equal(figures[1]);
     });
 
+    const undecided = { kind: "info", text: "What decides it is not final yet.", waitsFor: at + 1 };
+
     it("wait for the next tick if what came after the tick is not final", async () => {
       const claim = await claimOf(more);
-      for (const log of [tick, hire])
-        expect(await verify(log, claim)).to.deep.equal({
-          ...{ kind: "info", text: "What decides it is not final yet.", waitsFor: at + 1 },
-        });
+      for (const log of [tick, hire]) expect(await verify(log, claim)).to.deep.equal(undecided);
+      const withMember = { ...(await claimOf(tick)), coMembers: [buyer] };
+      expect(await verify(tick, withMember), "the buyer may join its cluster").to.deep.equal(undecided);
       expect(await verify(more, claim)).to.deep.equal(good);
       expect(await verify(next, claim, at + 1)).to.deep.equal(good);
       expect((await verify(more, claim, at + 1)).kind).to.equal("bad");
@@ -127,6 +143,12 @@ describe("a node's figures of an agent", () => {
         kind: "bad",
         text: "The node names members that its cluster does not have",
       });
+    });
+
+    it("do not hold if the log does not know the agent, and wait for the next tick before", async () => {
+      const claim = { ...(await claimOf(tick)), address: wallet(9) };
+      expect(await verify(tick, claim)).to.deep.equal(undecided);
+      expect(await verify(next, claim)).to.deep.equal({ kind: "bad", text: "The log knows no such agent" });
     });
 
     it("do not hold as of a block that is no tick of the log", async () => {

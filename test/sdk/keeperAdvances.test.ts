@@ -81,6 +81,7 @@ describe("the gas account of a buyer at a keeper", () => {
         deployment: { chainId: 31_337, escrow: address("e5") },
       }),
       state: async () => ({ status: "held" }),
+      findEvent: async () => hash("ea"),
       tryItem: async () =>
         behind-- > 0
           ? { done: false, gasUsed: 1n, error: "WrongStatus" }
@@ -161,6 +162,13 @@ describe("the gas account of a buyer at a keeper", () => {
     expect(await rejection(advances.markDelivered(own, hash("22"), "0x12"))).to.include({
       code: "gas_limit",
     });
+  });
+
+  it("does not pay for a deposit that was made before: a refused deposit is not tried again", async () => {
+    const advances = await open(60_000);
+    behind = 1;
+    expect(await advances.deposit(own, authorization), "the first deposit").to.equal(hash("ea"));
+    expect(await store.keys("deposited")).to.deep.equal([]);
   });
 
   it("pays for a mark of delivery that a node without the newest deposits refuses at first", async () => {

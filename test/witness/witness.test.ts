@@ -1,12 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import fc from "fast-check";
 import { toBase64 } from "tallystick-protocol/base64";
 import { bytesEqual } from "tallystick-protocol/hex";
 import { cosignedAt, parseCosignerKey } from "tallystick-protocol/note/cosignature";
-import { formatSignedNote, parseSignedNote, signNote } from "tallystick-protocol/note/signedNote";
+import {
+  formatSignedNote,
+  type NoteSignature,
+  noteVerifierKey,
+  parseSignedNote,
+  signNote,
+} from "tallystick-protocol/note/signedNote";
 import { formatWitnessRequest } from "tallystick-protocol/note/witnessRequest";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { createWitnessApp } from "../../services/witness/app.ts";
@@ -27,10 +34,10 @@ describe("a witness", () => {
   });
 
   let opened = 0;
-  function open(at = path.join(folder.path, String(++opened))) {
+  function open(at = path.join(folder.path, String(++opened)), logs = [logKey]) {
     const store = new WitnessStore(at);
     stores.push(store);
-    const witness = new Witness({ name: NAME, seed: SEED, logs: [logKey], store, now: () => NOW });
+    const witness = new Witness({ name: NAME, seed: SEED, logs, store, now: () => NOW });
     const faults: unknown[] = [];
     const app = createWitnessApp(witness, (error) => faults.push(error));
     const ask = async (body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {}) => {
@@ -167,6 +174,22 @@ describe("a witness", () => {
     expect((await sent([foreign, mine])).status).to.equal(200);
     const kept = parseSignedNote(witness.latest(LOG_NAME)!.note);
     expect(kept.signatures.map(({ name }) => name)).to.deep.equal([LOG_NAME, NAME]);
+  });
+
+  it("needs one signature by any key of the log, and refuses a bad one by another key of the log", async () => {
+    const seed = LOG_SEED.map(() => 9);
+    const keys = [logKey, noteVerifierKey(LOG_NAME, ed25519.getPublicKey(seed))];
+    const { text } = parseSignedNote(testLog().checkpoint(3));
+    const [first, second] = [signNote(text, LOG_NAME, LOG_SEED), signNote(text, LOG_NAME, seed)];
+    const bent = (it: NoteSignature) => ({ ...it, signature: it.signature.map((byte) => byte ^ 1) });
+    const statusOf = async (...signatures: NoteSignature[]) => {
+      const checkpoint = formatSignedNote({ text, signatures });
+      const { ask } = open(undefined, keys);
+      return (await ask(formatWitnessRequest({ oldSize: 0, proof: [], checkpoint }))).status;
+    };
+    for (const good of [[first], [second], [first, second]]) expect(await statusOf(...good)).to.equal(200);
+    expect(await statusOf(bent(first), second)).to.equal(403);
+    expect(await statusOf(first, bent(second))).to.equal(403);
   });
 
   for (const [what, body] of [

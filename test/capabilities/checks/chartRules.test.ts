@@ -38,6 +38,11 @@ describe("a bar chart", () => {
       undefined,
     );
     expect(said(bars(30, 60, 46, 88), values), "a cut axis").to.equal(undefined);
+    expect(said(bars(16, 31, 24, 46), values), "an axis from a little below zero").to.equal(undefined);
+    expect(
+      said(bars(40, 55, 48, 70), values),
+      "an axis from so far below zero that bars look alike",
+    ).to.equal(others);
     expect(said(bars(50, 20, 80, 36), values)).to.equal(others);
     expect(said(bars(50, 50, 50, 50), values)).to.equal(others);
     expect(said(bars(20, 50, 36, 80), [-10, 25, -18, 40]), "signs").to.equal(others);

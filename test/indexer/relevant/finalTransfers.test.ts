@@ -77,6 +77,20 @@ describe("the transfers in final blocks", () => {
     ]);
   });
 
+  it("are given once, also if a read that another wallet shares has some of them again", async () => {
+    const [known, fresh] = [wallet(2), wallet(3)];
+    const { asked, first } = openSent(
+      new Map([
+        [known, [5, 900]],
+        [fresh, [7]],
+      ]),
+    );
+    await first([known], 100, 10);
+    const found = await first([known, fresh], 1_000, 10);
+    expect(asked.at(-1)).to.deep.equal({ wallets: 2, from: 0, to: 1_000 });
+    expect(found.get(known)?.map(({ block }) => block)).to.deep.equal([5, 900]);
+  });
+
   it("are not read again from the beginning when only the newest blocks are missing", async () => {
     const [old, fresh] = [wallet(2), wallet(3)];
     const blocks = Array.from({ length: 100 }, (_, n) => 10 * n);

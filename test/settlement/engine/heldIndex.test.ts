@@ -115,4 +115,14 @@ describe("the index of held proposals", () => {
     add(1);
     expect(counts()).to.deep.equal([2, 2, 20]);
   });
+
+  it("counts no change that was taken back, because a later one of the same transaction failed", () => {
+    add(0);
+    index.add(row(1));
+    index.reviewed("id 0", { index: 0, hash: "" });
+    expect(() => index.add({ ...row(2), task: null as never }))
+      .to.throw()
+      .that.includes({ code: "index_unavailable" });
+    expect(counts()).to.deep.equal([1, 1, 10]);
+  });
 });

@@ -55,6 +55,9 @@ describe("the commit of a flush", () => {
   async function commitWith(store: {
     commit: () => Promise<"ours" | "anothers" | "no_predecessor">;
     lease?: () => Promise<boolean>;
+    /** The store has flushes up to this position. The committed flush has the position 0, or else `first`. */
+    end?: number;
+    first?: number;
     /** What happens when the store is away for the first time. */
     onAway: (committer: Committer) => void;
     elapsedMs?: () => number;
@@ -64,7 +67,7 @@ describe("the commit of a flush", () => {
       store: {
         commit: store.commit,
         lease: store.lease ?? (async () => true),
-        flushesFrom: async () => [],
+        flushesFrom: async () => [{ ...flush, next: store.end ?? 0 }],
         handOver: async () => false,
         ...NOTHING_HELD,
       },
@@ -82,7 +85,7 @@ describe("the commit of a flush", () => {
       store.onAway(committer);
     });
     try {
-      return await committer.commit(flush).then(
+      return await committer.commit({ ...flush, first: store.first ?? 0 }).then(
         () => expect.fail("it was stored"),
         (error) => error,
       );
@@ -162,6 +165,18 @@ describe("the commit of a flush", () => {
     });
     expect(anothers).to.include({ code: "ledger_taken_over" });
     expect(anothers.hint).to.contain("Your request was not written");
+  });
+
+  it("did not happen if the store lacks the flush before it, and the store's flushes tell the reason", async () => {
+    for (const [end, code] of [
+      [3, "ledger_taken_over"],
+      [2, "store_contradicts"],
+      [1, "store_behind"],
+    ] as const) {
+      const commit = async () => "no_predecessor" as const;
+      const refused = await commitWith({ commit, end, first: 2, onAway: () => {} });
+      expect(refused, `flushes up to ${end}`).to.include({ code });
+    }
   });
 
   it("names the database's host in the log only, and not in the reason that strangers read", async () => {

@@ -11,7 +11,7 @@ import { type Operations, openOperations } from "../../../../indexer/operations.
 import { STILL_MS } from "../../../../packages/runtime/http/limitTime.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../../../sdk/support/sdkChain.ts";
 import { testDatabase } from "../../../support/testDatabase.ts";
-import { payingFetch } from "../../support/paidInsights.ts";
+import { payingFetch, paymentsInMemory } from "../../support/paidInsights.ts";
 
 const PRICE = 10_000n;
 const TRENDS = "http://node.example/v1/insights/trends";
@@ -28,6 +28,8 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
   let pool: pg.Pool;
   /** The API processes, each with connections of its own. */
   let processes: Operations[];
+  /** How many requests reached a route behind the paywall. */
+  let served: number;
 
   before(async () => {
     [chain, url] = await Promise.all([startSdkChain(), testDatabase()]);
@@ -41,7 +43,7 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
   });
 
   beforeEach(async () => {
-    [reader, operator] = [newWallet(), newWallet()];
+    [reader, operator, served] = [newWallet(), newWallet(), 0];
     await chain.mint(reader, 1_000_000n);
   });
 
@@ -65,9 +67,10 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
       },
       { ...LIMITS, ...given.limits },
     );
-    const app = new Hono()
-      .use("/v1/insights/*", paywall)
-      .get("/v1/insights/:what", (context) => context.json({ what: context.req.param("what") }));
+    const app = new Hono().use("/v1/insights/*", paywall).get("/v1/insights/:what", (context) => {
+      served++;
+      return context.json({ what: context.req.param("what") });
+    });
     return client(app);
   }
 
@@ -181,6 +184,9 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
         },
       },
       limits: { settle: 1 },
+      // Nothing but the late answer tells that the payment was settled.
+      chain: { find: async () => undefined },
+      store: paymentsInMemory(),
     });
     await expectUnknown(await pay(TRENDS));
     late.resolve();
@@ -246,6 +252,7 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
     for (let n = 0; n < 6; n++) answers.push((await again()).status);
     expect(answers).to.deep.equal([200, 200, 200, 200, 402, 402]);
     expect((await app.request(TRENDS)).status).to.equal(402);
+    expect(served, "no work for a payment that is used up").to.equal(5);
     expect(await paid()).to.equal(PRICE);
   });
 

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { Hono } from "hono";
+import { beforePayment, refuseWhileAway } from "../../../../indexer/api/databaseAway.ts";
 import { emptyDatabase, facilitatorWith, payingFetch, sellInsights } from "../../support/paidInsights.ts";
 
 describe("insights with a price, whose database goes away during a request", () => {
@@ -62,6 +64,24 @@ describe("insights with a price, whose database goes away during a request", () 
     settled.resolve();
     expect(await (await answer).json()).to.deep.equal({ capabilities: [], next_cursor: null });
     expect(paid).to.deep.equal(["verify", "settle"]);
+  });
+
+  it("are answered if the database goes away at the moment in which the payment begins", async () => {
+    const goesAwayDuring = async (work: Promise<unknown>) => {
+      await work;
+      return true;
+    };
+    const settled = Promise.withResolvers<void>();
+    const app = new Hono()
+      .use(refuseWhileAway({ isAway: false, goesAwayDuring }))
+      .get("/", beforePayment(), async (context) => {
+        await settled.promise;
+        return context.text("paid");
+      });
+    const answer = app.request("/");
+    await new Promise(setImmediate);
+    settled.resolve();
+    expect(await (await answer).text()).to.equal("paid");
   });
 
   it("cost nothing if the database goes away before they are answered", async () => {
