@@ -127,7 +127,7 @@ export class NoticeStore {
       });
     }
     const isHeld = known !== undefined && known.agents !== "";
-    if (!isHeld && agents !== "") this.#makeRoom(word);
+    if (!isHeld && agents !== "") this.#makeRoom(id, word);
     const row: StoredRow = {
       id,
       ...{ buyer: word.buyer, url: word.url, agents, issued_at: word.issued_at },
@@ -146,15 +146,17 @@ export class NoticeStore {
     return keptOf(row);
   }
 
-  #makeRoom({ buyer, url }: NoticeSubscription): void {
-    if (this.#count("SELECT count(*) AS n FROM subscription WHERE buyer = ?", buyer) >= MAX_PER_BUYER) {
+  /** Makes room for a subscription. A cancelled subscription that is renewed has its place already. */
+  #makeRoom(id: string, { buyer, url }: NoticeSubscription): void {
+    const others = "SELECT count(*) AS n FROM subscription WHERE id <> ?";
+    if (this.#count(`${others} AND buyer = ?`, id, buyer) >= MAX_PER_BUYER) {
       throw new TallystickError({
         code: "too_many_subscriptions",
         message: `A buyer has at most ${MAX_PER_BUYER} addresses for notices.`,
         hint: "Cancel one first: sign it again without agents, and wait an hour.",
       });
     }
-    if (this.#count("SELECT count(*) AS n FROM subscription") < this.#most) return;
+    if (this.#count(others, id) < this.#most) return;
     const unconfirmed = "confirmed = (SELECT min(confirmed) FROM subscription)";
     const largest = this.#row(
       `SELECT site AS id FROM subscription WHERE ${unconfirmed} GROUP BY site ORDER BY count(*) DESC LIMIT 1`,
