@@ -1,10 +1,10 @@
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { siteOf } from "tallystick-protocol/net/publicAddress";
 import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubscription";
 import { inTransaction } from "../sqlite/inTransaction.ts";
+import { openDatabase } from "../sqlite/openDatabase.ts";
 
 /**
  * Name of the file next to the ledger. It is private. It does not follow from entries, so copies of the
@@ -58,17 +58,18 @@ export class NoticeStore {
   /** @param folder of the ledger. Without a folder, the subscriptions are in memory */
   constructor(folder?: string, most = 10_000) {
     this.#most = most;
-    this.#database = new DatabaseSync(folder === undefined ? ":memory:" : path.join(folder, NOTICES_FILE));
-    this.#database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-       CREATE TABLE IF NOT EXISTS subscription (
+    this.#database = openDatabase({
+      folder,
+      name: NOTICES_FILE,
+      tables: `CREATE TABLE IF NOT EXISTS subscription (
          id TEXT PRIMARY KEY, buyer TEXT NOT NULL, url TEXT NOT NULL, site TEXT NOT NULL, agents TEXT NOT NULL,
          issued_at INTEGER NOT NULL, since INTEGER NOT NULL, expires_at INTEGER NOT NULL
        ) WITHOUT ROWID;
        CREATE INDEX IF NOT EXISTS subscription_buyer ON subscription (buyer);
        CREATE INDEX IF NOT EXISTS subscription_site ON subscription (site, since);
        CREATE INDEX IF NOT EXISTS subscription_end ON subscription (expires_at)`,
-    );
+      loss: "Buyers have to send their notice addresses again.",
+    });
     const columns = this.#database.prepare("PRAGMA table_info(subscription)").all();
     // A store of an earlier version lacks this column.
     if (!columns.some(({ name }) => name === "confirmed"))
