@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { type Canary, canaryCommitment } from "tallystick-protocol/records/auditCanary";
@@ -13,10 +14,11 @@ import { buyerOf, type CanaryPlan } from "./canaryPlan.ts";
 /** The place of a record in the ledger. */
 export type SettledEntry = { ledger: string; index: number };
 
-/** The progress of a plan. `salt` and `nonces` are written down before the commitment, and never change. */
+/** The progress of a plan. Salt, nonces and commitment are written down before the commitment is sent, and never change. */
 type Arranged = {
   salt: Hex;
   nonces: Hex[];
+  commitment: Hex;
   /** The entry with the commitment. */
   entry?: SettledEntry;
   /** The state of each hire: made, or failed finally. */
@@ -43,19 +45,23 @@ export type CanaryDeskParameters = {
  * after seeing the auditors' verdicts.
  */
 export function createCanaryDesk({ plans, store, openBuyer, settle, log }: CanaryDeskParameters) {
-  const keyOf = ({ name }: CanaryPlan): string => `canary/${name}`;
+  const countMissing = createMissingPlans({ plans, store, log });
 
+  /** @throws TallystickError `canary_plan_changed` */
   async function arranged(plan: CanaryPlan): Promise<Arranged> {
-    const fresh: Arranged = {
-      salt: toHex(randomBytes(32)),
-      nonces: plan.hires.map(() => toHex(randomBytes(32))),
-      ended: {},
-    };
+    const salt = toHex(randomBytes(32));
+    const nonces = plan.hires.map(() => toHex(randomBytes(32)));
+    const commitment = canaryCommitment({ salt, hires: canariesOf(plan, nonces) });
+    const fresh: Arranged = { salt, nonces, commitment, ended: {} };
     await store.putNew(keyOf(plan), fresh);
     const kept = (await store.get<Arranged>(keyOf(plan))) ?? fresh;
-    if (kept.nonces.length !== plan.hires.length)
-      throw new Error(`The plan ${plan.name} has other hires than its commitment: give it another name.`);
-    return kept;
+    const hires = canariesOf(plan, kept.nonces);
+    if (canaryCommitment({ salt: kept.salt, hires }) === kept.commitment) return kept;
+    throw new TallystickError({
+      code: "canary_plan_changed",
+      message: `The plan ${plan.name} has other hires than its commitment.`,
+      hint: "Restore the wallets and verdicts of this plan as they were, or give the new list another name.",
+    });
   }
 
   async function makeHires(plan: CanaryPlan, it: Arranged, signal: AbortSignal): Promise<void> {
@@ -112,14 +118,14 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
       { time, isAnchored }: { time: number; isAnchored: (entry: SettledEntry) => Promise<boolean> },
       signal: AbortSignal,
     ): Promise<number> => {
-      let open = 0;
+      let open = await countMissing();
       for (const plan of plans) {
         signal.throwIfAborted();
         const it = await arranged(plan);
         if (it.isRevealed) continue;
         open++;
+        const { commitment } = it;
         const reveal = { salt: it.salt, hires: canariesOf(plan, it.nonces) };
-        const commitment = canaryCommitment(reveal);
         if (it.entry === undefined) {
           it.entry = await settle("audit_canary", { commitment }, signal);
           await store.put(keyOf(plan), it);
@@ -135,6 +141,31 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
       }
       return open;
     },
+  };
+}
+
+function keyOf({ name }: Pick<CanaryPlan, "name">): string {
+  return `canary/${name}`;
+}
+
+/**
+ * Counts the plans that were begun, are not revealed, and are not in the file any more. Nobody can reveal them, so each of
+ * them is logged once.
+ */
+function createMissingPlans({ plans, store, log }: Pick<CanaryDeskParameters, "plans" | "store" | "log">) {
+  const present = new Set(plans.map(keyOf));
+  const logged = new Set<string>();
+  return async (): Promise<number> => {
+    let missing = 0;
+    for (const key of await store.keys("canary")) {
+      if (present.has(key) || (await store.get<Arranged>(key))?.isRevealed) continue;
+      missing++;
+      if (logged.has(key)) continue;
+      logged.add(key);
+      const plan = key.slice(key.indexOf("/") + 1);
+      log("A plan of canaries is not in the file any more, so its canaries are never revealed.", { plan });
+    }
+    return missing;
   };
 }
 

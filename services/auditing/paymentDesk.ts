@@ -83,8 +83,13 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     return undefined;
   }
 
-  /** Decides a payment. @returns whether a payment to this auditor is on its way now */
-  async function begin({ auditor, accrued, paid }: AuditorAccount): Promise<boolean> {
+  /**
+   * Decides a payment.
+   *
+   * @param isPart whether to pay only a part of a debt that the budget does not allow
+   * @returns whether a payment to this auditor is on its way now
+   */
+  async function begin({ auditor, accrued, paid }: AuditorAccount, isPart: boolean): Promise<boolean> {
     const known = await store.get<{ paid: string }>(`paid/${auditor}`);
     // The node may not have read the last payment yet. With its answer the desk could pay the same amount twice.
     if (known !== undefined && paid < BigInt(known.paid)) {
@@ -97,10 +102,11 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       );
       return false;
     }
-    const amount = accrued - paid;
+    const debt = accrued - paid;
     const nonce = paymentNonce(network, { pool: address, auditor, paid });
     const { isUsed, time } = await stateOf(nonce, 1);
     if (isUsed) return false;
+    const amount = isPart ? await partOf(debt, nonce, parameters) : debt;
     await budget.reserve(nonce, amount);
     const payment = await transfers.sign(
       { auditor, paid: String(paid), amount: String(amount), nonce },
@@ -125,24 +131,65 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       }
       return round;
     },
-    /** Decides payments to the auditors to whom the pool owes `least` or more. The amounts in `accounts` must be final. */
+    /**
+     * Decides payments to the auditors to whom the pool owes `least` or more. The amounts in `accounts` must be final. After
+     * the debts that the budget allows, the rest of the budget pays a part of the others. Among these the auditor that was
+     * paid least comes first, so that no auditor always comes after another.
+     */
     pay: async (accounts: readonly AuditorAccount[], signal: AbortSignal): Promise<PaymentRound> => {
-      const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
+      const due: AuditorAccount[] = [];
       for (const account of accounts) {
         signal.throwIfAborted();
-        if (account.accrued - account.paid < least) continue;
-        if ((await store.get(keyOf(account.auditor))) !== undefined) continue;
-        try {
-          if (await begin(account)) round.waiting++;
-        } catch (error) {
-          if (!(error instanceof BudgetError)) throw error;
-          round.refused++;
-          log("The budget does not allow this payment to an auditor.", { auditor: account.auditor, error });
-        }
+        const isDue = account.accrued - account.paid >= least;
+        if (isDue && (await store.get(keyOf(account.auditor))) === undefined) due.push(account);
       }
-      return round;
+      return await payDue(due, { begin, log, signal });
     },
   };
 }
 
 export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
+
+/**
+ * The part of a debt that the budget still allows. If that is less than `least`, returns the whole debt, which the
+ * budget refuses.
+ */
+async function partOf(
+  debt: bigint,
+  nonce: Hex,
+  { budget, least }: Pick<PaymentDeskParameters, "budget" | "least">,
+): Promise<bigint> {
+  // Perhaps a process reserved an amount for this payment, and ended before it decided the payment.
+  await budget.giveBack(nonce);
+  const left = await budget.remaining();
+  return left < least || left > debt ? debt : left;
+}
+
+type Paying = {
+  /** Decides a payment. @returns whether a payment to this auditor is on its way now */
+  begin: (account: AuditorAccount, isPart: boolean) => Promise<boolean>;
+  log: Log;
+  signal: AbortSignal;
+};
+
+/** First decides the payments that the budget allows, and then pays a part of other debts. */
+async function payDue(due: readonly AuditorAccount[], { begin, log, signal }: Paying): Promise<PaymentRound> {
+  const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
+  const tryToBegin = async (account: AuditorAccount, isPart: boolean, refuse: (error: unknown) => void) => {
+    signal.throwIfAborted();
+    try {
+      if (await begin(account, isPart)) round.waiting++;
+    } catch (error) {
+      if (!(error instanceof BudgetError)) throw error;
+      refuse(error);
+    }
+  };
+  const large: AuditorAccount[] = [];
+  for (const account of due) await tryToBegin(account, false, () => large.push(account));
+  for (const account of large.toSorted((a, b) => Number(a.paid - b.paid)))
+    await tryToBegin(account, true, (error) => {
+      round.refused++;
+      log("The budget does not allow this payment to an auditor.", { auditor: account.auditor, error });
+    });
+  return round;
+}

@@ -114,7 +114,7 @@ export function createConfirmations(parameters: {
         const nextAt = asked.get(keyOf(it))?.nextAt ?? 0;
         // A time that is further ahead than the longest pause was set by a wrong clock.
         const isDue = nextAt <= now() || nextAt > now() + Math.max(...PAUSES);
-        if (!(await isKnown(keyOf(it))) && isDue) open.push(it);
+        if (isDue && it.isConfirmed !== true && !(await isKnown(keyOf(it)))) open.push(it);
       }
       const limits = { most: MAX_PER_HOST, atOnce: HOSTS_AT_ONCE };
       await forEachHost(choose(open, counts.of, waitsSince), limits, async (it) => {
@@ -125,7 +125,8 @@ export function createConfirmations(parameters: {
       const keys = new Set(subscriptions.map(keyOf));
       for (const key of asked.keys()) if (!keys.has(key)) asked.delete(key);
       await forget(keys);
-      return subscriptions.filter((it) => known.has(keyOf(it)));
+      // Settlement knows from this sender what is confirmed, and still knows it if the sender has lost its folder.
+      return subscriptions.filter((it) => it.isConfirmed === true || known.has(keyOf(it)));
     },
   };
 }

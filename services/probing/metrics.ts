@@ -3,7 +3,7 @@ import type { PartState } from "./reports/outbox.ts";
 
 /**
  * The outcome of a look. `ours`: the prober's own connection failed. `dropped`: the request for payment terms was not
- * sent. `private`: the host has a private address.
+ * sent, or it was refused and the seller's schema could not be read. `private`: the host has a private address.
  */
 export type LookResult = "up" | "down" | "ours" | "dropped" | "private";
 

@@ -2,12 +2,13 @@ import { expect } from "chai";
 import { hireId } from "tallystick-protocol/hire/hireIds";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { type Canary, canaryCommitment } from "tallystick-protocol/records/auditCanary";
+import type { Log } from "tallystick-runtime/stderrLog";
 import { createBuyer } from "tallystick-sdk/createBuyer";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { createCanaryDesk } from "../../services/auditing/canaryDesk.ts";
 import { type CanaryPlan, readCanaryPlan } from "../../services/auditing/canaryPlan.ts";
 import { MEAN, mean, NODE, type OpenSeller } from "../sdk/support/market.ts";
-import type { Wallet } from "../sdk/support/sdkChain.ts";
+import { newWallet, type Wallet } from "../sdk/support/sdkChain.ts";
 import { newPurse, useMarket } from "../sdk/support/useMarket.ts";
 import { endAtEveryWrite, type MortalProcess } from "../support/endAtEveryWrite.ts";
 
@@ -45,12 +46,20 @@ describe("canaries", () => {
     );
     return { store: memoryStore(), journals: new Map(), purses, seller, plan, settled: [] };
   };
-  const deskOf = (scene: Scene, { process, ahead = 0 }: { process?: MortalProcess; ahead?: number } = {}) => {
+  const deskOf = (
+    scene: Scene,
+    {
+      process,
+      ahead = 0,
+      plans = [scene.plan],
+      log = () => {},
+    }: { process?: MortalProcess; ahead?: number; plans?: CanaryPlan[]; log?: Log } = {},
+  ) => {
     const keep = (store: KeyValueStore) => (process ? process.store(store) : store);
     const cut = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
       process ? process.cut(work) : work;
     return createCanaryDesk({
-      plans: [scene.plan],
+      plans,
       store: keep(scene.store),
       openBuyer: (account) => {
         const journal = scene.journals.get(account.address) ?? memoryStore();
@@ -75,7 +84,7 @@ describe("canaries", () => {
         const index = known < 0 ? scene.settled.push({ body }) - 1 : known;
         return { ledger: "local", index };
       }),
-      log: () => {},
+      log,
     });
   };
   const anchored = { time: REVEAL - 1, isAnchored: async () => true };
@@ -150,14 +159,41 @@ describe("canaries", () => {
     expect(made).to.be.greaterThan(writes / 2);
   });
 
-  it("are refused if their plan has other hires than before under the same name", async () => {
+  it("are refused if their plan has other wallets or verdicts than before under the same name", async () => {
     const scene = await open();
     await deskOf(scene).round(anchored, forever);
-    const changed = { ...scene, plan: { ...scene.plan, hires: scene.plan.hires.slice(1) } };
-    const error = await deskOf(changed)
-      .round(anchored, forever)
-      .catch((it: Error) => it.message);
-    expect(error).to.contain("other hires than its commitment");
+    const { hires } = scene.plan;
+    const others: CanaryPlan["hires"][] = [
+      hires.slice(1),
+      hires.toReversed(),
+      hires.map((it) => ({ ...it, truth: "bad" as const })),
+      hires.map((it, n) => ({ ...it, private_key: newWallet().privateKey, truth: n === 0 ? "good" : "bad" })),
+    ];
+    for (const [n, changed] of others.entries()) {
+      const desk = deskOf(scene, { plans: [{ ...scene.plan, hires: changed }] });
+      const error = await desk
+        .round({ ...anchored, time: REVEAL }, forever)
+        .catch((it: { code: string; message: string }) => it);
+      expect(error, String(n)).to.include({ code: "canary_plan_changed" });
+    }
+    // Nothing else was settled, so the list that was committed to can still be revealed.
+    expect(scene.settled).to.have.length(1);
+    expect(await deskOf(scene).round({ ...anchored, time: REVEAL }, forever)).to.equal(0);
+    expect(canaryCommitment(revealOf(scene) as never)).to.equal(scene.settled[0]?.body.commitment);
+  });
+
+  it("are reported once, and counted as not revealed, when their plan is missing from the file", async () => {
+    const scene = await open(1);
+    const time = { time: 0, isAnchored: async () => false };
+    await deskOf(scene).round(time, forever);
+    const lines: unknown[] = [];
+    const desk = deskOf(scene, { plans: [], log: (...line) => lines.push(line) });
+    for (let n = 0; n < 2; n++) expect(await desk.round(time, forever)).to.equal(1);
+    expect(lines).to.have.length(1);
+    expect(JSON.stringify(lines)).to.contain(`"${scene.plan.name}"`);
+    // A plan that was revealed may leave the file.
+    await deskOf(scene).round({ ...anchored, time: REVEAL }, forever);
+    expect(await deskOf(scene, { plans: [] }).round(time, forever)).to.equal(0);
   });
 
   it("need one wallet each, and an error about their file shows no key", () => {

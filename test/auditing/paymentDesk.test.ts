@@ -193,13 +193,57 @@ describe("the payments of an auditors' pool", () => {
 
   it("stay within the budget to the last unit, and wait while they are below the least amount", async () => {
     const scene = await open();
-    const desk = deskOf(scene, { limit: 54_999n });
+    const desk = deskOf(scene, { limit: 15_999n });
     expect(await round(desk, scene, owed)).to.deep.include({ waiting: 1, refused: 1 });
     expect(await transfers(scene)).to.deep.equal([[15_000n], []]);
+    // 999 units are left, and the least amount is 1,000.
+    expect(await budgetOf(scene.store, 15_999n).remaining()).to.equal(999n);
     const exact = await open();
     expect(await round(deskOf(exact, { limit: 55_000n }), exact, owed)).to.deep.include({ refused: 0 });
     const small = await open();
     await round(deskOf(small), small, [999n, 1_000n]);
     expect(await transfers(small)).to.deep.equal([[], [1_000n]]);
+  });
+
+  it("pay a part of a debt above the budget, after the debts that fit, and the rest in later periods", async () => {
+    const scene = await open();
+    const debts: [bigint, bigint] = [90_000n, 10_000n];
+    const first = deskOf(scene, { limit: 40_000n });
+    expect(await round(first, scene, debts)).to.include({ waiting: 2, refused: 0 });
+    expect(await round(first, scene, debts)).to.include({ waiting: 0, refused: 1 });
+    expect(await transfers(scene)).to.deep.equal([[30_000n], [10_000n]]);
+    expect(await budgetOf(scene.store, 40_000n).remaining()).to.equal(0n);
+    const second = deskOf(scene, { limit: 80_000n });
+    await round(second, scene, debts);
+    const third = deskOf(scene, { limit: 120_000n });
+    await round(third, scene, debts);
+    await third.follow(forever);
+    expect(await transfers(scene)).to.deep.equal([[30_000n, 40_000n, 20_000n], [10_000n]]);
+  });
+
+  it("pay a part to the auditor that was paid least, if several debts are above the budget", async () => {
+    const scene = await open();
+    const debts: [bigint, bigint] = [90_000n, 90_000n];
+    await round(deskOf(scene, { limit: 40_000n }), scene, debts);
+    await round(deskOf(scene, { limit: 70_000n }), scene, debts);
+    expect(await transfers(scene)).to.deep.equal([[40_000n], [30_000n]]);
+  });
+
+  it("of a part reach the auditor once, and are booked once, even if the process ends at any write", async () => {
+    await endAtEveryWrite<Scene>({
+      open,
+      run: async (scene, process) => {
+        await round(deskOf(scene, { process, limit: 40_000n }), scene, [90_000n, 0n]);
+      },
+      resume: async (scene) => {
+        const desk = deskOf(scene, { limit: 40_000n });
+        for (let n = 0; n < 2; n++) await round(desk, scene, [95_000n, 0n]);
+        await desk.follow(forever);
+      },
+      check: async (scene, at) => {
+        expect(await transfers(scene), at).to.deep.equal([[40_000n], []]);
+        expect(await budgetOf(scene.store, 40_000n).remaining(), at).to.equal(0n);
+      },
+    });
   });
 });

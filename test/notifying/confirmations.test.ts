@@ -124,6 +124,18 @@ describe("the confirmation of an address for notices", () => {
     );
   });
 
+  it("is not asked for again by a notifier that lost its folder, if settlement knows of it", async () => {
+    const known = { ...subscription("https://a.example/n"), isConfirmed: true };
+    const unknown = { ...subscription("https://b.example/n", 2), isConfirmed: false };
+    const sent: string[] = [];
+    const post: Post = async ({ url, isRead = false }) => {
+      sent.push(`${isRead ? "question" : "notice"} ${url}`);
+      return { status: 200, text: "" };
+    };
+    await openTestNotifier({ node: nodeOf([step()], [known, unknown]), post }).round();
+    expect(sent).to.deep.equal(["question https://b.example/n", "notice https://a.example/n"]);
+  });
+
   it("tells settlement which addresses are confirmed, until settlement knows this", async () => {
     const told: string[][] = [];
     const kept = { ...subscription("https://a.example/n"), isConfirmed: false };

@@ -230,6 +230,31 @@ describe("a prober among local hosts", () => {
     expect(reportOf(prober).hosts[at("127.1.6.1")]).to.deep.equal([0b1111_1111_1110, 0b0000_0100_0000]);
   });
 
+  it("records nothing while a schema cannot be read and its seller refuses the params, but records a host that is down", async () => {
+    let field = "city";
+    let slot = 0;
+    hosts.set("127.1.7.1", (request, response, payTo) => {
+      const isAway = slot === 7 || slot === 8;
+      if (request.url?.startsWith("/capabilities/")) {
+        const input = { type: "object", properties: { [field]: { type: "string" } }, required: [field] };
+        if (isAway) response.writeHead(503).end();
+        else response.end(JSON.stringify({ capability: "custom.maps", input, output: {} }));
+      } else if (slot === 8) response.writeHead(500).end();
+      else if (field in (hosts.hits.at(-1)?.params ?? {})) behaviours.good(request, response, payTo);
+      else response.writeHead(400).end();
+    });
+    const prober = await start(`${folder.path}/unread`, [
+      listingAt(at("127.1.7.1"), agent(1), { capability: "custom.maps" }),
+    ]);
+    for (; slot < 12; slot++) {
+      if (slot === 6) field = "place";
+      await prober.passSlot(FIRST_SLOT + slot);
+    }
+    expect(looksAt("127.1.7.1")).to.have.length(12);
+    await prober.reportAt(FIRST_SLOT + 12);
+    expect(reportOf(prober).hosts[at("127.1.7.1")]).to.deep.equal([0b1111_0111_1110, 0b0001_0100_0000]);
+  });
+
   it("records nothing while its own uplink is lost, and continues afterwards", async () => {
     let isThere = true;
     const addresses = ["127.1.5.1", "127.1.5.2"];

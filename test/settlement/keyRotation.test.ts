@@ -1,4 +1,4 @@
-import { chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { isNoteSignedBy, parseSignedNote } from "tallystick-protocol/note/signedNote";
@@ -17,8 +17,8 @@ import { openTestService, type TestService } from "./support/testService.ts";
 describe("another key for the checkpoints", () => {
   const folder = temporaryFolder();
   let service: TestService | undefined;
-  const start = async (): Promise<TestService> => {
-    service = await openTestService(folder.path);
+  const start = async (settings: { [name: string]: string } = {}): Promise<TestService> => {
+    service = await openTestService(folder.path, settings);
     return service;
   };
   const stop = async (): Promise<void> => {
@@ -141,5 +141,29 @@ describe("another key for the checkpoints", () => {
     age(ROTATION_SECONDS);
     expect(await rotate(["--finish"], settings)).to.equal(1);
     expect(await rotate(["--finish"])).to.equal(0);
+  });
+
+  it("is not taken from the settings while the folder has another one", async () => {
+    const first = await start();
+    const keys = await keysOf(first);
+    await settle(first);
+    await stop();
+    const seed = readFileSync(file(CHECKPOINT_KEY_FILE), "utf8").trim();
+    const other = { CHECKPOINT_PRIVATE_KEY: `0x${"44".repeat(32)}` };
+    const error = await start(other).catch((thrown) => thrown);
+    expect([error.code, error.message.includes(file(CHECKPOINT_KEY_FILE))]).to.deep.equal([
+      "checkpoint_key_differs",
+      true,
+    ]);
+    // The same key may be in both places. A lost key, or one that the disk damaged, can be replaced by the settings.
+    expect(await keysOf(await start({ CHECKPOINT_PRIVATE_KEY: `0x${seed}` }))).to.deep.equal(keys);
+    await stop();
+    for (const isLost of [false, true]) {
+      if (isLost) rmSync(file(CHECKPOINT_KEY_FILE));
+      else writeFileSync(file(CHECKPOINT_KEY_FILE), "12ab");
+      const [key] = await keysOf(await start(other));
+      expect(key?.publicKey).not.to.deep.equal(keys[0]?.publicKey);
+      await stop();
+    }
   });
 });

@@ -9,7 +9,7 @@ export type Registries = { identity: Address; reputation: Address };
 /** The registries of a public chain, from github.com/erc-8004/erc-8004-contracts. */
 export type PublishedRegistries = Registries & {
   chainId: number;
-  /** The first block that has to be read for their events; null if it is not published. */
+  /** The first block that has an event of them, some blocks after their deployment; null if it is not published. */
   firstBlock: number | null;
 };
 

@@ -21,6 +21,9 @@ const SIDE_MS = 10_000;
 /** The most steps to check a sample, which is small. No seller's schema may keep the prober from the hosts of others. */
 const MAX_SAMPLE_STEPS = 100_000;
 
+/** The statuses by which a seller refuses params that do not fit its schema. */
+const REFUSES_PARAMS: readonly number[] = [400, 422];
+
 /** The most samples of params for custom capabilities in memory. */
 const MAX_SAMPLES = 20_000;
 
@@ -120,8 +123,8 @@ export class HostVisits {
     const target = memory.listingFor(key, targets, listingName);
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
-    if (outcome === "skipped") {
-      if (this.#hasNoParams(target)) memory.passOver(key, listingName(target));
+    if (outcome === "skipped" || outcome === "unfit") {
+      if (outcome === "unfit" || this.#hasNoParams(target)) memory.passOver(key, listingName(target));
       return metrics.countLook("dropped");
     }
     if (outcome === "ours") {
@@ -142,7 +145,7 @@ export class HostVisits {
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
     // An agent for which no request can be made must not block the other agents.
-    if (outcome === "skipped" && this.#hasNoParams(target))
+    if (outcome === "unfit" || (outcome === "skipped" && this.#hasNoParams(target)))
       return this.#it.memory.noteAsked(visit.host.key, agent, dayOf(visit.slot));
     if (outcome === "skipped" || outcome === "ours") return;
     if (outcome.up && outcome.serves) return this.#noteServed(visit, agent);
@@ -164,13 +167,14 @@ export class HostVisits {
     const params = exampleParams(target.capability) ?? (await this.#sample(visit, target));
     // A look without params cannot be made. It says nothing about the host.
     if (params === "skipped" || params === null) return "skipped";
-    const question = termsRequest(target, params, this.#it.asker);
+    const question = termsRequest(target, params === "unread" ? {} : params, this.#it.asker);
     const reply = await visit.ask({ ...question, isEnough: hasTermsInHeaders });
     const ended = this.#it.clock();
     if (reply === "skipped") return "skipped";
     if (await visit.isOurs(reply)) return "ours";
     if ("failed" in reply) return { up: false, why: reply.failed };
     const judgement = judgeAnswer(reply.answer, target);
+    if (params === "unread" && REFUSES_PARAMS.includes(reply.answer.status)) return "unfit";
     // The seller may have changed its schema, so it is read again before the next look.
     if (!judgement.up) this.#samples.delete(sampleKey(target));
     return judgement.up ? { ...judgement, milliseconds: ended - reply.begun } : judgement;
@@ -178,9 +182,12 @@ export class HostVisits {
 
   /**
    * Makes params for a custom capability from the schema that its seller publishes; null if no fitting params
-   * are found.
+   * are found. `unread`: the schema could not be read, so it is unknown whether the seller has one.
    */
-  async #sample(visit: Visit, target: Target): Promise<{ [key: string]: unknown } | null | "skipped"> {
+  async #sample(
+    visit: Visit,
+    target: Target,
+  ): Promise<{ [key: string]: unknown } | null | "skipped" | "unread"> {
     const { capability, endpoint } = target;
     const key = sampleKey(target);
     const known = this.#samples.get(key);
@@ -189,8 +196,8 @@ export class HostVisits {
     const url = `${endpoint.replace(/\/$/, "")}${path}`;
     const reply = await visit.ask({ url, headers: headersOf(this.#it.asker), timeoutMs: SIDE_MS });
     if (reply === "skipped") return "skipped";
-    // It is unknown whether the seller has a schema. The next look asks again.
-    if ("failed" in reply || reply.answer.status >= 500) return {};
+    // The next look asks again.
+    if ("failed" in reply || reply.answer.status >= 500) return "unread";
     // A seller without a schema must accept any params.
     const sample = reply.answer.status === 200 ? fittingSample(capability, reply.answer.text) : {};
     if (this.#samples.size >= MAX_SAMPLES) this.#samples.clear();
@@ -201,11 +208,13 @@ export class HostVisits {
 
 /**
  * The outcome of a request for terms. `skipped`: it was not sent. `ours`: it failed, but the failure is the prober's
- * own, such as a lost uplink (`visit.isOurs`). Both say nothing about the host.
+ * own, such as a lost uplink (`visit.isOurs`). `unfit`: the seller's schema could not be read, and the seller refused
+ * the params. All three say nothing about the host.
  */
 type Terms =
   | "skipped"
   | "ours"
+  | "unfit"
   | { up: false; why: string }
   | { up: true; serves: boolean; milliseconds: number };
 

@@ -1,10 +1,10 @@
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { Address } from "tallystick-protocol/address";
 import type { JsonFile } from "tallystick-protocol/erc8004/jsonFile";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { inTransaction } from "../sqlite/inTransaction.ts";
+import { openDatabase } from "../sqlite/openDatabase.ts";
 
 /**
  * Name of the file beside the ledger. It does not follow from entries, so copies of the ledger do not have
@@ -46,11 +46,11 @@ export class FileStore {
   /** @param folder of the ledger. Without a folder, the files are in memory */
   constructor(folder?: string, room = ROOM) {
     this.#room = room;
-    this.#database = new DatabaseSync(folder === undefined ? ":memory:" : path.join(folder, FILES));
-    this.#database.exec(
+    this.#database = openDatabase({
+      folder,
+      name: FILES,
       // These are in one transaction. Otherwise each statement would wait for the disk by itself.
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-       BEGIN;
+      tables: `BEGIN;
        CREATE TABLE IF NOT EXISTS file (
          number INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, subject TEXT NOT NULL, signer TEXT NOT NULL,
          bytes INTEGER NOT NULL, text TEXT NOT NULL
@@ -58,7 +58,8 @@ export class FileStore {
        CREATE INDEX IF NOT EXISTS file_subject ON file (kind, subject, number);
        CREATE TABLE IF NOT EXISTS used (kind TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
        COMMIT`,
-    );
+      loss: "Files of ERC-8004 that nobody else has are gone.",
+    });
   }
 
   /**

@@ -1,10 +1,10 @@
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { siteOf } from "tallystick-protocol/net/publicAddress";
 import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubscription";
 import { inTransaction } from "../sqlite/inTransaction.ts";
+import { openDatabase } from "../sqlite/openDatabase.ts";
 
 /**
  * Name of the file next to the ledger. It is private. It does not follow from entries, so copies of the
@@ -58,17 +58,18 @@ export class NoticeStore {
   /** @param folder of the ledger. Without a folder, the subscriptions are in memory */
   constructor(folder?: string, most = 10_000) {
     this.#most = most;
-    this.#database = new DatabaseSync(folder === undefined ? ":memory:" : path.join(folder, NOTICES_FILE));
-    this.#database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-       CREATE TABLE IF NOT EXISTS subscription (
+    this.#database = openDatabase({
+      folder,
+      name: NOTICES_FILE,
+      tables: `CREATE TABLE IF NOT EXISTS subscription (
          id TEXT PRIMARY KEY, buyer TEXT NOT NULL, url TEXT NOT NULL, site TEXT NOT NULL, agents TEXT NOT NULL,
          issued_at INTEGER NOT NULL, since INTEGER NOT NULL, expires_at INTEGER NOT NULL
        ) WITHOUT ROWID;
        CREATE INDEX IF NOT EXISTS subscription_buyer ON subscription (buyer);
        CREATE INDEX IF NOT EXISTS subscription_site ON subscription (site, since);
        CREATE INDEX IF NOT EXISTS subscription_end ON subscription (expires_at)`,
-    );
+      loss: "Buyers have to send their notice addresses again.",
+    });
     const columns = this.#database.prepare("PRAGMA table_info(subscription)").all();
     // A store of an earlier version lacks this column.
     if (!columns.some(({ name }) => name === "confirmed"))
@@ -127,7 +128,7 @@ export class NoticeStore {
       });
     }
     const isHeld = known !== undefined && known.agents !== "";
-    if (!isHeld && agents !== "") this.#makeRoom(word);
+    if (!isHeld && agents !== "") this.#makeRoom(id, word);
     const row: StoredRow = {
       id,
       ...{ buyer: word.buyer, url: word.url, agents, issued_at: word.issued_at },
@@ -146,15 +147,17 @@ export class NoticeStore {
     return keptOf(row);
   }
 
-  #makeRoom({ buyer, url }: NoticeSubscription): void {
-    if (this.#count("SELECT count(*) AS n FROM subscription WHERE buyer = ?", buyer) >= MAX_PER_BUYER) {
+  /** Makes room for a subscription. A cancelled subscription that is renewed has its place already. */
+  #makeRoom(id: string, { buyer, url }: NoticeSubscription): void {
+    const others = "SELECT count(*) AS n FROM subscription WHERE id <> ?";
+    if (this.#count(`${others} AND buyer = ?`, id, buyer) >= MAX_PER_BUYER) {
       throw new TallystickError({
         code: "too_many_subscriptions",
         message: `A buyer has at most ${MAX_PER_BUYER} addresses for notices.`,
         hint: "Cancel one first: sign it again without agents, and wait an hour.",
       });
     }
-    if (this.#count("SELECT count(*) AS n FROM subscription") < this.#most) return;
+    if (this.#count(others, id) < this.#most) return;
     const unconfirmed = "confirmed = (SELECT min(confirmed) FROM subscription)";
     const largest = this.#row(
       `SELECT site AS id FROM subscription WHERE ${unconfirmed} GROUP BY site ORDER BY count(*) DESC LIMIT 1`,

@@ -82,7 +82,8 @@ async function writeNewKey(folder: string, name: string, from?: number): Promise
  *
  * @param given the present key, when it is kept somewhere else
  * @throws TallystickError `checkpoint_key_missing` when the key is missing but the ledger has entries: with a new
- * key, its followers would take it for another ledger
+ * key, its followers would take it for another ledger. `checkpoint_key_differs` when the folder has another key than
+ * `given`
  */
 export async function checkpointKeys(
   folder: string,
@@ -90,7 +91,7 @@ export async function checkpointKeys(
   given?: Uint8Array,
 ): Promise<CheckpointKey[]> {
   const next = await readCheckpointKey(folder, NEXT_KEY_FILE);
-  const present = given ? { seed: given } : await readCheckpointKey(folder);
+  const present = given ? await presentKey(folder, given) : await readCheckpointKey(folder);
   if (present !== undefined) return next ? [{ ...present, until: rotationEnd(next) }, next] : [present];
   if (size === 0) return [await makeCheckpointKey(folder)];
   throw new TallystickError({
@@ -99,6 +100,22 @@ export async function checkpointKeys(
     hint:
       "Restore it from a copy: followers know the ledger by it. If it is lost, set CHECKPOINT_PRIVATE_KEY to a new key (0x" +
       " and 64 random hex digits) and tell them its verifier key (GET /v1/ledger/key).",
+  });
+}
+
+/** The given key, if the folder has no other one. A damaged file is as good as none. */
+async function presentKey(folder: string, given: Uint8Array): Promise<CheckpointKey> {
+  const kept = await readCheckpointKey(folder).catch((error: unknown) => {
+    if (error instanceof TallystickError) return undefined;
+    throw error;
+  });
+  if (kept === undefined || Buffer.compare(kept.seed, given) === 0) return { seed: given };
+  throw new TallystickError({
+    code: "checkpoint_key_differs",
+    message: `CHECKPOINT_PRIVATE_KEY is another key than that in ${path.join(folder, CHECKPOINT_KEY_FILE)}.`,
+    hint:
+      "Followers know the ledger by one of the two, and stop at the other one. If it is the key in the file, remove the" +
+      " setting. If it is the key of the setting, move the file to another folder.",
   });
 }
 

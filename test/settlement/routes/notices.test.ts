@@ -132,6 +132,18 @@ describe("POST /v1/notices", () => {
     expect([replayed.status, replayed.json.code]).to.deep.equal([409, "stale_subscription"]);
   });
 
+  it("renews a withdrawn subscription at once, also if its buyer has no place left", async () => {
+    for (let n = 0; n < 8; n++) await service.post("/v1/notices", await word({ url: `${URL_OF}/${n}` }));
+    const url = `${URL_OF}/7`;
+    await service.post("/v1/notices", await word({ url, agents: [], issued_at: NOW + 1 }));
+    expect(await listed()).to.have.length(7);
+    const renewed = await service.post("/v1/notices", await word({ url, issued_at: NOW + 2 }));
+    expect(renewed.status, renewed.text).to.equal(201);
+    expect(await listed()).to.have.length(8);
+    const ninth = await service.post("/v1/notices", await word({ url: `${URL_OF}/8`, issued_at: NOW + 3 }));
+    expect([ninth.status, ninth.json.code]).to.deep.equal([409, "too_many_subscriptions"]);
+  });
+
   it("accepts a repeated request, and keeps the newer one of two requests", async () => {
     await service.post("/v1/notices", await word());
     expect((await service.post("/v1/notices", await word())).status).to.equal(201);
@@ -248,6 +260,18 @@ describe("a store of subscriptions that is full", () => {
     add(store, 6, "https://late.example.org/b");
     const sites = store.list("", 10, NOW).map(({ url }) => new URL(url).hostname);
     expect(sites).to.have.members(["honest.example", "h2.flood.test", "h3.flood.test", "late.example.org"]);
+    store.close();
+  });
+
+  it("removes nobody when a withdrawn subscription is renewed", () => {
+    const store = new NoticeStore(undefined, 3);
+    for (const n of [1, 2, 3]) add(store, n, `https://site${n}.test/x`);
+    const buyer = `0x${"3".padStart(40, "0")}` as const;
+    for (const agents of [[], [AGENT]]) {
+      const word = { buyer, url: "https://site3.test/x", agents, issued_at: NOW + 1 + agents.length };
+      store.keep(noticeSubscriptionId(word), word, NOW + 5);
+    }
+    expect(store.list("", 10, NOW)).to.have.length(3);
     store.close();
   });
 

@@ -1,0 +1,42 @@
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { TallystickError } from "tallystick-protocol/errors";
+
+/** SQLite's primary result codes for a file that is damaged, or is no database. */
+const OF_DAMAGE: readonly number[] = [11, 26];
+
+export type DatabaseFile = {
+  /** The folder of the ledger. Without a folder, the database is in memory. */
+  folder: string | undefined;
+  name: string;
+  /** The statements that make the tables which are missing. */
+  tables: string;
+  /** A sentence that says what is lost with the file. */
+  loss: string;
+};
+
+/**
+ * Opens a database beside the ledger. Nothing can make its rows again, so a damaged file is not replaced.
+ *
+ * @throws TallystickError `database_damaged`
+ */
+export function openDatabase({ folder, name, tables, loss }: DatabaseFile): DatabaseSync {
+  const file = folder === undefined ? ":memory:" : path.join(folder, name);
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${tables}`);
+    return database;
+  } catch (error) {
+    database.close();
+    const { errcode } = error as { errcode?: number };
+    if (errcode === undefined || !OF_DAMAGE.includes(errcode & 0xff)) throw error;
+    throw new TallystickError({
+      code: "database_damaged",
+      message: `${file} is damaged: ${(error as Error).message}.`,
+      hint:
+        "Restore it from a copy that was made while the service was stopped. Without such a copy, move the file away, with" +
+        ` its -wal and -shm: the service then begins a new one. ${loss}`,
+      cause: error,
+    });
+  }
+}
