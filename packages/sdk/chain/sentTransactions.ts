@@ -12,6 +12,7 @@ import {
 } from "viem";
 import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
+import { pause } from "../pause.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { type OrderedWrites, orderedWrites } from "../store/orderedWrites.ts";
 import { isUnpaid } from "./isUnpaid.ts";
@@ -258,7 +259,7 @@ export class SentTransactions {
     for (let counts = 1; ; counts++) {
       const pending = await this.#count("pending");
       if (pending < this.#afterMined && counts < MOST_COUNTS) {
-        await new Promise((resolve) => setTimeout(resolve, Math.min(COUNT_MS, this.#parameters.pollingMs)));
+        await pause(Math.min(COUNT_MS, this.#parameters.pollingMs));
         continue;
       }
       if (pending < this.#afterMined) this.#afterMined = pending;

@@ -2,6 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
 import { ChainError } from "../errors.ts";
+import { pause } from "../pause.ts";
 import type { EscrowCalls, EscrowState } from "./escrowCalls.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
 import { MAX_TRIALS, TRIAL_MS } from "./tryWhenKnown.ts";
@@ -52,7 +53,7 @@ export async function sendWhenKnown(
         throw error;
       }
       if (trials === MAX_TRIALS || (status !== "none" && status !== "held")) throw error;
-      await new Promise((resolve) => setTimeout(resolve, TRIAL_MS));
+      await pause(TRIAL_MS);
     }
   }
 }

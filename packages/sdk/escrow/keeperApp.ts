@@ -10,6 +10,7 @@ import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { size } from "viem";
 import * as z from "zod";
 import { ChainError, RelayRefusedError } from "../errors.ts";
+import { pause } from "../pause.ts";
 import { limitBody } from "../seller/limitBody.ts";
 import { problemResponse } from "../seller/problem.ts";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
@@ -141,12 +142,13 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
   async function outcome(hire: Hire): Promise<Response> {
     const id = calls.idOf(hire);
     // The pauses grow, since each look is a question to the chain.
-    for (let until = performance.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+    const until = performance.now() + waitMs;
+    for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       const state = await describe(id);
       // The instruction was taken, so the escrow is there: a node that says `none` does not know the newest deposits.
       if (state.status !== "held" && state.status !== "none") return Response.json(state);
       if (performance.now() > until) return Response.json({ ...state, queued: true }, { status: 202 });
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await pause(pauseMs);
     }
   }
 }

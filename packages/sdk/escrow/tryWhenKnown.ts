@@ -1,4 +1,5 @@
 import type { Hex } from "tallystick-protocol/hex";
+import { pause } from "../pause.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
 import type { TriedCall } from "./tryCall.ts";
 
@@ -21,6 +22,6 @@ export async function tryWhenKnown<Tried extends TriedCall>(
     if (tried.error !== "WrongStatus" || trials === MAX_TRIALS) return tried;
     const { status } = await calls.state(id);
     if (status !== "none" && status !== "held") return tried;
-    await new Promise((resolve) => setTimeout(resolve, TRIAL_MS));
+    await pause(TRIAL_MS);
   }
 }

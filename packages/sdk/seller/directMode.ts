@@ -5,6 +5,7 @@ import { type Hex, isHex } from "tallystick-protocol/hex";
 import { listingPayee } from "tallystick-protocol/records/listing";
 import * as z from "zod";
 import { networkId, type PaymentNetwork } from "../chain/paymentNetwork.ts";
+import { pause } from "../pause.ts";
 import type { PaymentPayload, PaymentRequirements } from "../x402/paymentHeaders.ts";
 import type { FindPayment } from "./findPayment.ts";
 import type { Job, SettlementMode } from "./job.ts";
@@ -183,7 +184,7 @@ export async function lookFor<T>(
   for (const until = performance.now() + ms; ; ) {
     const found = await look();
     if (found !== undefined || performance.now() >= until) return found;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await pause(LOOK_EVERY_MS);
   }
 }
 
