@@ -121,6 +121,10 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
         return { tx, escrowId: id };
       } catch (error) {
         if (!(error instanceof ChainError) || error.code !== "call_refused") throw error;
+        if (error.reason === "WrongStatus") {
+          await requireNotTakenBack(id, relay);
+          throw madeBefore(error);
+        }
         throw new PaymentInvalidError({
           code: "deposit_refused",
           message: `The deposit was refused: ${error.reason ?? error.message}`,
@@ -289,6 +293,18 @@ function notSeen(cause: unknown): HireRefusedError {
     message:
       "The seller cannot read its deposit from the chain. It does not work, and sends the deposit back.",
     hint: "Read the escrow's state, and sign new terms for another hire.",
+    cause,
+  });
+}
+
+/** The error of a seller that cannot find the transaction of a deposit, although the contract has the escrow. */
+function madeBefore(cause: ChainError): HireRefusedError {
+  return new HireRefusedError({
+    status: 504,
+    code: "deposit_unconfirmed",
+    message:
+      "The escrow's contract takes no second deposit, but the chain does not show the first one yet. The seller does not work.",
+    hint: "Read the escrow's state before you pay again. The seller or the buyer can send the deposit back.",
     cause,
   });
 }
