@@ -25,10 +25,10 @@ describe("a deposit that a seller's relay refuses", () => {
   const job = { id: "job", payment } as unknown as Job;
 
   /** What the buyer is told if the relay fails so, and if this is the state of the escrow. */
-  const told = async (fault: Error, state: EscrowRelay["state"]) => {
+  const told = async (fault: Error, state: EscrowRelay["state"], log: (...line: unknown[]) => void = () => {}) => {
     const relay = { deposit: () => Promise.reject(fault), state } as Partial<EscrowRelay> as EscrowRelay;
     const { account } = seller;
-    const mode = escrowMode({ account, network: base, escrow: address("e5"), relay });
+    const mode = escrowMode({ account, network: base, escrow: address("e5"), relay, log });
     return await rejection(mode.secure(job));
   };
   const stateOf = (status: string) => async () => ({ status, delivered: false, amount: 0n }) as never;
@@ -50,5 +50,17 @@ describe("a deposit that a seller's relay refuses", () => {
     const error = await told(poor, stateOf("none"));
     expect(error).to.be.instanceOf(PaymentInvalidError);
     expect(error).to.include({ code: "deposit_refused", message: "The deposit was refused: NotEnough" });
+  });
+
+  it("does not show the buyer what a relay or an RPC says", async () => {
+    const said = "POST https://rpc.example/key-123 answered 401";
+    const lines: unknown[][] = [];
+    for (const reason of [undefined, said]) {
+      const fault = new ChainError({ code: "call_refused", message: said, reason });
+      const error = await told(fault, stateOf("none"), (...line) => lines.push(line));
+      expect(error).to.include({ code: "deposit_refused" });
+      expect(error.message).not.to.contain("key-123");
+    }
+    expect(lines.map((line) => JSON.stringify(line).includes("key-123"))).to.deep.equal([true, true]);
   });
 });

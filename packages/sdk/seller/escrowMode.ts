@@ -125,9 +125,10 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
           await requireNotTakenBack(id, relay);
           throw madeBefore(error);
         }
+        log("A deposit was refused.", { job: job.id, reason: error.reason, error: error.message });
         throw new PaymentInvalidError({
           code: "deposit_refused",
-          message: `The deposit was refused: ${error.reason ?? error.message}`,
+          message: `The deposit was refused: ${errorNameIn(error) ?? "the reason is in the seller's log"}`,
           hint: "Check that the wallet has the money, and that the authorization is still valid.",
         });
       }
@@ -295,6 +296,11 @@ function notSeen(cause: unknown): HireRefusedError {
     hint: "Read the escrow's state, and sign new terms for another hire.",
     cause,
   });
+}
+
+/** The name of a contract's error. Any other text of a relay or of an RPC may hold an address with a key. */
+function errorNameIn({ reason }: ChainError): string | undefined {
+  return reason !== undefined && /^[A-Za-z][A-Za-z0-9_]{0,79}$/.test(reason) ? reason : undefined;
 }
 
 /** The error of a seller that cannot find the transaction of a deposit, although the contract has the escrow. */
