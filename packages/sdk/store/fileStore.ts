@@ -62,7 +62,7 @@ export function fileStore(folder: string): KeyValueStore {
   return {
     get: async <T>(key: string) => {
       const text = await unlessMissing(readFile(fileOf(key), "utf8"));
-      return text === undefined ? undefined : (JSON.parse(text) as T);
+      return text === undefined ? undefined : (parsed(key, text) as T);
     },
     put: async (key, value) => {
       const file = fileOf(key);
@@ -92,6 +92,19 @@ export function fileStore(folder: string): KeyValueStore {
         .map((file) => `${name}/${file.slice(0, -".json".length)}`);
     },
   };
+}
+
+function parsed(key: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new TallystickError({
+      code: "unreadable_value",
+      message: `The file ${key}.json of a store is not JSON.`,
+      hint: "The disk has damaged it. Put a copy of the file in its place, or move the file away if nothing needs it.",
+      cause,
+    });
+  }
 }
 
 /**
