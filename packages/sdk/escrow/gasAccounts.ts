@@ -1,4 +1,5 @@
 import type { Address } from "tallystick-protocol/address";
+import * as z from "zod";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
 /**
@@ -32,19 +33,26 @@ export const signaturesOf = (wallet: Address): GasAccountId => `${wallet}${WORDS
 const WORDS = ".words";
 
 /** What an account has cost and brought in its present window. */
-type Account = {
+const accountForm = z.object({
   /** Gas that was spent and earned nothing. */
-  lost: number;
+  lost: z.number(),
   /** Gas that hires which paid the fee have added. */
-  earned: number;
+  earned: z.number(),
   /** Whether a hire of this account has ever paid the fee. */
-  paid: boolean;
+  paid: z.boolean(),
   /** Whether a signature failed although it was valid when it came. */
-  failed: boolean;
+  failed: z.boolean(),
   /** The number of windows in a row with a failure. */
-  strikes: number;
+  strikes: z.number(),
   /** The end of this window, in unix milliseconds. Losses and earnings are forgotten then. */
-  until: number;
+  until: z.number(),
+});
+
+type Account = z.output<typeof accountForm>;
+
+export type GasAccountsParameters = {
+  expectsFees?: boolean;
+  log?: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
 export type GasAccounts = Awaited<ReturnType<typeof openGasAccounts>>;
@@ -66,18 +74,34 @@ export type Reservation = {
  * day. Each paid hire raises this amount. Each further failure counts for a longer time. An account is stored only
  * once it has cost or earned something, so that invented accounts do not fill the disk.
  *
+ * Nobody knows what an account has cost if its file cannot be read. It gets no gas in the longest window that it can have. A
+ * fee ends this window as any other. Until then the file stays as it is, so that a person can put a copy in its place.
+ *
  * @param parameters.expectsFees whether hires pay this keeper a fee. Without fees no buyer ever pays
  */
 export async function openGasAccounts(
   store: KeyValueStore,
   now: () => number = Date.now,
-  { expectsFees = false }: { expectsFees?: boolean } = {},
+  { expectsFees = false, log = () => {} }: GasAccountsParameters = {},
 ) {
   const accounts = new Map<GasAccountId, Account>();
   const reserved = new Map<GasAccountId, number>();
+  /** The accounts whose files could not be read, until their window is over. */
+  const unread = new Set<GasAccountId>();
   for (const key of await store.keys("gas")) {
-    const account = await store.get<Account>(key);
-    if (account) accounts.set(key.slice("gas/".length), account);
+    const of = key.slice("gas/".length);
+    try {
+      const stored = await store.get(key);
+      if (stored !== undefined) accounts.set(of, accountForm.parse(stored));
+    } catch (error) {
+      // One file that cannot be read must not stop the keeper.
+      log("A gas account cannot be read and gets no more gas. Put a copy of its file in its place, or delete it.", {
+        key,
+        error: String(error),
+      });
+      unread.add(of);
+      accounts.set(of, usedUp(of, now(), expectsFees));
+    }
   }
   let writes = 0;
   /**
@@ -111,8 +135,10 @@ export async function openGasAccounts(
     const windowMs = isInVain(of, account) && !account.paid ? STRANGER_WINDOW_MS : WINDOW_MS;
     const end = now() + windowMs * 2 ** Math.min(account.strikes, MAX_DOUBLINGS);
     // A window begins with its first change, and a failure makes it longer.
+    if (account.until === 0) unread.delete(of);
     if (account.until === 0 || hasJustFailed) account.until = Math.max(account.until, end);
     accounts.set(of, account);
+    if (unread.has(of)) return;
     await store.put(`gas/${of}`, account);
     if (++writes % SWEEP_WRITES === 0) await sweep();
   }
@@ -160,4 +186,12 @@ export async function openGasAccounts(
     /** Seconds until an account's losses are forgotten. */
     secondsToWait: (of: GasAccountId): number => Math.max(1, Math.ceil((current(of).until - now()) / 1_000)),
   };
+}
+
+/** An account that has cost more than any account may, in a window that is as long as its window can be. */
+function usedUp(of: GasAccountId, now: number, expectsFees: boolean): Account {
+  const failed = of.endsWith(WORDS);
+  const windowMs = failed || expectsFees ? STRANGER_WINDOW_MS * 2 ** MAX_DOUBLINGS : WINDOW_MS;
+  const lost = Number.MAX_SAFE_INTEGER;
+  return { lost, earned: 0, paid: false, failed, strikes: MAX_DOUBLINGS, until: now + windowMs };
 }
