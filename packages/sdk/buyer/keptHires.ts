@@ -196,7 +196,8 @@ function sweeper(store: KeyValueStore, now: () => number): () => Promise<void> {
     sweptAt = now();
     const kept: { name: string; startedAt: number; isOpen: boolean }[] = [];
     for (const name of await store.keys(FOLDER)) {
-      const one = await store.get<KeptHire>(name);
+      // A record that cannot be read stays, and stops no other hire.
+      const one = await store.get<KeptHire>(name).catch(() => undefined);
       if (one) kept.push({ name, startedAt: one.startedAt, isOpen: one.state === "signed" });
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
@@ -205,7 +206,7 @@ function sweeper(store: KeyValueStore, now: () => number): () => Promise<void> {
       if ((at >= MAX_KEPT && !isOpen) || startedAt + KEPT_MS <= now()) await store.delete(name);
     }
     for (const name of await store.keys(TURNS)) {
-      const turn = await store.get<{ until: number }>(name);
+      const turn = await store.get<{ until: number }>(name).catch(() => undefined);
       if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
     }
   };
