@@ -1,6 +1,6 @@
 import { forEachAtOnce } from "../forEachAtOnce.ts";
-import { isDamaged } from "../store/isDamaged.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { unlessDamaged } from "../store/unlessDamaged.ts";
 import type { Job } from "./job.ts";
 import { isEnded } from "./jobRunner.ts";
 
@@ -21,11 +21,9 @@ export async function continueJobs(
   const runs: Promise<unknown>[] = [];
   try {
     await forEachAtOnce(await store.keys("job"), { atOnce: READS_AT_ONCE }, async (key) => {
-      const job = await store.get<Job>(key).catch((error: unknown) => {
-        if (!isDamaged(error)) throw error;
-        log("A job cannot be read and is left where it is.", { key, error: String(error) });
-        return undefined;
-      });
+      const job = await unlessDamaged(store.get<Job>(key), (error) =>
+        log("A job cannot be read and is left where it is.", { key, error: String(error) }),
+      );
       if (job && (!isEnded(job.stage) || job.isMarkDue)) runs.push(run(job));
     });
   } finally {
