@@ -7,6 +7,7 @@ import { readPaymentState } from "tallystick-sdk/chain/paymentState";
 import type { TransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { BudgetError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { LocalAccount } from "viem";
 import type { AuditorAccount } from "./operatorNode.ts";
 import { paymentNonce } from "./paymentNonce.ts";
@@ -49,6 +50,16 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const transfers = createPoolTransfers(parameters);
   const keyOf = (auditor: Address): string => `payment/${auditor}`;
 
+  /** What is stored about payments to an auditor. While it is damaged, nobody knows what was paid, and nothing is paid. */
+  async function read<T>(key: string): Promise<T | "damaged" | undefined> {
+    let isDamaged = false;
+    const value = await unlessDamaged(store.get<T>(key), (error) => {
+      isDamaged = true;
+      log("An auditor is paid nothing, because a file about its payments cannot be read.", { key, error });
+    });
+    return isDamaged ? "damaged" : value;
+  }
+
   /** @param depth the block to read at. 1 is the newest block, 2 is the block before the newest, and so on */
   const stateOf = (nonce: Hex, depth: number) =>
     readPaymentState(sender.client, network, { payer: address, nonce }, depth);
@@ -80,7 +91,8 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
 
   /** Decides a payment. @returns whether a payment to this auditor is on its way now */
   async function begin({ auditor, accrued, paid }: AuditorAccount): Promise<boolean> {
-    const known = await store.get<{ paid: string }>(`paid/${auditor}`);
+    const known = await read<{ paid: string }>(`paid/${auditor}`);
+    if (known === "damaged") return false;
     // The node may not have read the last payment yet. Its answer would then cause a second payment.
     if (known !== undefined && paid < BigInt(known.paid)) {
       log("The node does not know a payment that was made, so its figures are not used for payments.", {
@@ -109,9 +121,9 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
       for (const key of await store.keys("payment")) {
         signal.throwIfAborted();
-        const payment = await store.get<Payment>(key);
+        const payment = await read<Payment>(key);
         if (payment === undefined) continue;
-        const settled = await follow(payment);
+        const settled = payment === "damaged" ? undefined : await follow(payment);
         if (settled === undefined) round.waiting++;
         else round.settled += settled;
       }
@@ -123,7 +135,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       for (const account of accounts) {
         signal.throwIfAborted();
         if (account.accrued - account.paid < least) continue;
-        if ((await store.get(keyOf(account.auditor))) !== undefined) continue;
+        if ((await read(keyOf(account.auditor))) !== undefined) continue;
         try {
           if (await begin(account)) round.waiting++;
         } catch (error) {
