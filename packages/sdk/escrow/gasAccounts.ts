@@ -84,25 +84,8 @@ export async function openGasAccounts(
   now: () => number = Date.now,
   { expectsFees = false, log = () => {} }: GasAccountsParameters = {},
 ) {
-  const accounts = new Map<GasAccountId, Account>();
+  const { accounts, unread } = await readAccounts(store, now(), { expectsFees, log });
   const reserved = new Map<GasAccountId, number>();
-  /** The accounts whose files could not be read, until their window is over. */
-  const unread = new Set<GasAccountId>();
-  for (const key of await store.keys("gas")) {
-    const of = key.slice("gas/".length);
-    try {
-      const stored = await store.get(key);
-      if (stored !== undefined) accounts.set(of, accountForm.parse(stored));
-    } catch (error) {
-      // One file that cannot be read must not stop the keeper.
-      log("A gas account cannot be read and gets no more gas. Put a copy of its file in its place, or delete it.", {
-        key,
-        error: String(error),
-      });
-      unread.add(of);
-      accounts.set(of, usedUp(of, now(), expectsFees));
-    }
-  }
   let writes = 0;
   /**
    * Whether a window has brought nothing. Either a signature failed, or a buyer who has never paid made deposits that
@@ -186,6 +169,32 @@ export async function openGasAccounts(
     /** Seconds until an account's losses are forgotten. */
     secondsToWait: (of: GasAccountId): number => Math.max(1, Math.ceil((current(of).until - now()) / 1_000)),
   };
+}
+
+/** Reads all accounts. `unread`: those whose files cannot be read, until their window is over. */
+async function readAccounts(
+  store: KeyValueStore,
+  now: number,
+  { expectsFees, log }: Required<GasAccountsParameters>,
+): Promise<{ accounts: Map<GasAccountId, Account>; unread: Set<GasAccountId> }> {
+  const accounts = new Map<GasAccountId, Account>();
+  const unread = new Set<GasAccountId>();
+  for (const key of await store.keys("gas")) {
+    const of = key.slice("gas/".length);
+    try {
+      const stored = await store.get(key);
+      if (stored !== undefined) accounts.set(of, accountForm.parse(stored));
+    } catch (error) {
+      // One file that cannot be read must not stop the keeper.
+      log("A gas account cannot be read and gets no more gas. Put a copy of its file in its place, or delete it.", {
+        key,
+        error: String(error),
+      });
+      unread.add(of);
+      accounts.set(of, usedUp(of, now, expectsFees));
+    }
+  }
+  return { accounts, unread };
 }
 
 /** An account that has cost more than any account may, in a window that is as long as its window can be. */
