@@ -425,6 +425,29 @@ describe("the hosts of a prober", () => {
     expect([1, 2].map((n) => memory.askedOn(key, agent(n)))).to.deep.equal([19_990, 20_000]);
   });
 
+  it("are remembered although the clock is a week ahead for a moment, also at the start of a process", () => {
+    let elapsed = 0;
+    const [key, memory] = ["a.example:443", new HostMemory(() => elapsed)];
+    memory.noteServed(key, agent(1), 20_000);
+    for (const day of [20_000, 20_007, 20_007, 20_006, 20_006]) {
+      memory.keepOnly(() => true, day);
+      elapsed += 900_000;
+    }
+    expect(memory.serves(key, 20_006)).to.equal(true);
+    const next = new HostMemory(() => elapsed);
+    next.take(memory.toJson());
+    for (let times = 0; times < 3; times++) next.keepOnly(() => true, 20_007);
+    expect(next.serves(key, 20_006)).to.equal(true);
+    // The clock is right.
+    for (let times = 0; times < 2; times++) {
+      elapsed += 3_600_000;
+      next.keepOnly(() => true, 20_007);
+    }
+    expect(next.toJson()[key]).to.deep.include({ served: {}, asked: {} });
+    next.keepOnly(() => false, 20_007);
+    expect(next.toJson()).to.deep.equal({});
+  });
+
   it("are remembered by the next process", () => {
     const memory = new HostMemory();
     memory.noteServed("a.example:443", agent(1), 20_000);
