@@ -249,6 +249,23 @@ describe("the outbox of a prober", () => {
   }
   const refusal = (status: number) => new ServiceError({ code: "x", message: "no", status });
 
+  it("opens although a report is damaged, which it does not make again", async () => {
+    const own = path.join(folder.path, "damaged");
+    mkdirSync(own);
+    const lines: unknown[] = [];
+    const openAgain = () =>
+      new Outbox({ folder: own, send: async () => ({ hash: "00" }), log: (...line) => lines.push(line) });
+    const earlier = openAgain();
+    for (const of of [hour, hour + 1]) await earlier.add(of, [{ hour: of }]);
+    writeFileSync(path.join(own, `${hour}.json`), "{");
+    const outbox = openAgain();
+    await outbox.open();
+    expect([outbox.waiting, outbox.lastHour()]).to.deep.equal([1, hour + 1]);
+    expect(JSON.stringify(lines)).to.contain(String(hour));
+    await outbox.add(hour, [{ hour }]);
+    expect(outbox.waiting).to.equal(1);
+  });
+
   it("keeps a report of which settlement has a part when the clock is set back", async () => {
     const outbox = open(async ({ part }) => {
       if (part === 1) throw new Error("settlement is away");
