@@ -79,7 +79,7 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
   app.use(cors());
   app.use(limitBody(65_536));
   app.onError((error) => {
-    const response = problemResponse(asRefusal(error), log);
+    const response = problemResponse(asRefusal(error, log), log);
     if (error instanceof RelayRefusedError && error.secondsToWait !== undefined) {
       response.headers.set("retry-after", String(error.secondsToWait));
     }
@@ -180,7 +180,7 @@ async function read<Schema extends z.ZodType>(
   return { hire: readHireJson(Reflect.get(Object(body), "hire")), rest: result.data };
 }
 
-function asRefusal(error: unknown): unknown {
+function asRefusal(error: unknown, log: NonNullable<KeeperAppParameters["log"]>): unknown {
   if (error instanceof RelayRefusedError) {
     const { code, message, hint, field, secondsToWait, cause } = error;
     const details = secondsToWait === undefined ? undefined : { retry_after: secondsToWait };
@@ -189,10 +189,13 @@ function asRefusal(error: unknown): unknown {
   }
   if (!(error instanceof ChainError)) return error;
   const isRefused = error.code === "call_refused";
+  // What an RPC, or the service that has the keeper's key, says may hold an address with a key.
+  const isForeign = error.code === "chain_unreachable" && error.cause !== undefined;
+  if (isForeign) log("The chain could not be asked.", { error: error.message });
   return new HireRefusedError({
     status: isRefused ? 409 : 503,
     code: error.code,
-    message: error.message,
+    message: isForeign ? "The chain cannot be asked at the moment." : error.message,
     details: error.reason === undefined ? undefined : { reason: error.reason },
     cause: error,
   });
