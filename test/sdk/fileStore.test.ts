@@ -1,4 +1,4 @@
-import { readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { fileStore } from "tallystick-sdk/store/fileStore";
@@ -36,9 +36,12 @@ describe("a store in a folder", () => {
     const store = fileStore(folder.path);
     await store.put("job/damaged", 1);
     put("damaged.json", 0);
-    const error = await rejection(store.get("job/damaged"));
-    expect(error).to.include({ code: "unreadable_value" });
-    expect(error.message).to.contain("job/damaged.json");
+    mkdirSync(path.join(folder.path, "job", "folder.json"));
+    for (const name of ["damaged", "folder"]) {
+      const error = await rejection(store.get(`job/${name}`));
+      expect(error).to.include({ code: "unreadable_value" });
+      expect(error.message).to.contain(`job/${name}.json`);
+    }
   });
 
   it("can be read only by its own account", async function () {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import {
   advancesOf,
   HIRE_GAS,
@@ -8,6 +9,7 @@ import {
   WINDOW_MS,
 } from "tallystick-sdk/escrow/gasAccounts";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { rejection } from "./support/tamper.ts";
 
 const MAX_GAS = 200_000;
 
@@ -104,10 +106,11 @@ describe("the gas that a keeper spends on an account", () => {
     const key = `gas/${buyer}`;
     /** What the file has; undefined if reading it fails. */
     let content: unknown;
+    let fault: Error;
     let lines: string[];
     const openDamaged = () => {
       const get = async <T>(asked: string): Promise<T | undefined> => {
-        if (asked === key && content === undefined) throw new Error("damaged");
+        if (asked === key && content === undefined) throw fault;
         return await store.get<T>(asked);
       };
       const log = (sentence: string, details?: { [name: string]: unknown }) =>
@@ -116,6 +119,14 @@ describe("the gas that a keeper spends on an account", () => {
     };
     beforeEach(() => {
       [content, lines] = [undefined, []];
+      fault = new TallystickError({ code: "unreadable_value", message: "damaged" });
+    });
+
+    it("is unknown as long as the disk is away", async () => {
+      await (await open()).reserve(buyer, MAX_GAS, MAX_GAS)?.lose(9);
+      fault = new Error("the disk is away");
+      expect(await rejection(openDamaged())).to.equal(fault);
+      expect((await open()).roomOf(buyer, MAX_GAS)).to.equal(MAX_GAS - 9);
     });
 
     it("is none any more, and the file stays as it is; other accounts go on", async () => {

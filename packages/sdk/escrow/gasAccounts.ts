@@ -1,6 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import * as z from "zod";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { unlessDamaged } from "../store/unlessDamaged.ts";
 
 /**
  * The gas that a paid hire adds to its buyer's account: about the gas of its deposit, its mark of delivery
@@ -181,18 +182,19 @@ async function readAccounts(
   const unread = new Set<GasAccountId>();
   for (const key of await store.keys("gas")) {
     const of = key.slice("gas/".length);
-    try {
-      const stored = await store.get(key);
-      if (stored !== undefined) accounts.set(of, accountForm.parse(stored));
-    } catch (error) {
-      // One file that cannot be read must not stop the keeper.
-      log("A gas account cannot be read and gets no more gas. Put a copy of its file in its place, or delete it.", {
-        key,
-        error: String(error),
-      });
-      unread.add(of);
-      accounts.set(of, usedUp(of, now, expectsFees));
-    }
+    let fault: Error | undefined;
+    const stored = await unlessDamaged(store.get(key), (error) => {
+      fault = error;
+    });
+    // It was deleted meanwhile.
+    if (stored === undefined && fault === undefined) continue;
+    const { data, error } = accountForm.safeParse(stored);
+    accounts.set(of, data ?? usedUp(of, now, expectsFees));
+    if (data !== undefined) continue;
+    // One file that cannot be read must not stop the keeper.
+    unread.add(of);
+    const sentence = "A gas account cannot be read, so it gets no more gas. Put a copy in its place, or delete it.";
+    log(sentence, { key, error: String(fault ?? error) });
   }
   return { accounts, unread };
 }

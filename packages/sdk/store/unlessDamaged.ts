@@ -1,8 +1,8 @@
 import { TallystickError } from "tallystick-protocol/errors";
 
 /**
- * The value that a store gives for a key; undefined if the value is damaged. Any other error is thrown: it may be one of the
- * whole disk, and pass.
+ * The value that a store gives for a key; undefined if this value is damaged, or cannot be read. Any other error is thrown:
+ * it may be one of the whole disk, and pass.
  *
  * @param onDamaged called with the error, which names the file
  */
