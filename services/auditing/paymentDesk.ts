@@ -48,17 +48,8 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const { pool, network, sender, store, budget, least, confirmations, log } = parameters;
   const address = pool.address.toLowerCase() as Address;
   const transfers = createPoolTransfers(parameters);
+  const read = reader(store, log);
   const keyOf = (auditor: Address): string => `payment/${auditor}`;
-
-  /** What is stored about payments to an auditor. While it is damaged, nobody knows what was paid, and nothing is paid. */
-  async function read<T>(key: string): Promise<T | "damaged" | undefined> {
-    let isDamaged = false;
-    const value = await unlessDamaged(store.get<T>(key), (error) => {
-      isDamaged = true;
-      log("An auditor is paid nothing, because a file about its payments cannot be read.", { key, error });
-    });
-    return isDamaged ? "damaged" : value;
-  }
 
   /** @param depth the block to read at. 1 is the newest block, 2 is the block before the newest, and so on */
   const stateOf = (nonce: Hex, depth: number) =>
@@ -146,6 +137,21 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       }
       return round;
     },
+  };
+}
+
+/**
+ * Returns a function that reads what is stored about payments to an auditor. While this is damaged, nobody knows what was paid,
+ * and nothing is paid.
+ */
+function reader(store: KeyValueStore, log: Log) {
+  return async <T>(key: string): Promise<T | "damaged" | undefined> => {
+    let isDamaged = false;
+    const value = await unlessDamaged(store.get<T>(key), (error) => {
+      isDamaged = true;
+      log("An auditor is paid nothing, because a file about its payments cannot be read.", { key, error });
+    });
+    return isDamaged ? "damaged" : value;
   };
 }
 

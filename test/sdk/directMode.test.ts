@@ -85,7 +85,10 @@ describe("a seller that is paid directly", () => {
       const lines: unknown[][] = [];
       const { mode } = open(changes, (...line) => lines.push(line));
       const work = async () => {
-        const { payload, requirements } = await check(mode, { signature: "0x12", authorization: AUTHORIZATION });
+        const { payload, requirements } = await check(mode, {
+          signature: "0x12",
+          authorization: AUTHORIZATION,
+        });
         await mode.collect({ payment: { payload, requirements } } as unknown as Job, { isFirst: true });
       };
       const error = (await rejection(work())) as Error & { code: string; hint?: string };

@@ -25,7 +25,11 @@ describe("a deposit that a seller's relay refuses", () => {
   const job = { id: "job", payment } as unknown as Job;
 
   /** What the buyer is told if the relay fails so, and if this is the state of the escrow. */
-  const told = async (fault: Error, state: EscrowRelay["state"], log: (...line: unknown[]) => void = () => {}) => {
+  const told = async (
+    fault: Error,
+    state: EscrowRelay["state"],
+    log: (...line: unknown[]) => void = () => {},
+  ) => {
     const relay = { deposit: () => Promise.reject(fault), state } as Partial<EscrowRelay> as EscrowRelay;
     const { account } = seller;
     const mode = escrowMode({ account, network: base, escrow: address("e5"), relay, log });

@@ -4,8 +4,8 @@ import {
   advancesOf,
   HIRE_GAS,
   openGasAccounts,
-  signaturesOf,
   STRANGER_WINDOW_MS,
+  signaturesOf,
   WINDOW_MS,
 } from "tallystick-sdk/escrow/gasAccounts";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";

@@ -164,7 +164,10 @@ export class SentTransactions {
       if (store === undefined || !key.startsWith(own)) continue;
       // A damaged transaction is as one that an earlier process forgot: a node may have it, and its nonce is filled if not.
       const it = await unlessDamaged(store.get<Stored>(key), (error) =>
-        log?.("A transaction that was sent cannot be read, and is not followed.", { key, error: String(error) }),
+        log?.("A transaction that was sent cannot be read, and is not followed.", {
+          key,
+          error: String(error),
+        }),
       );
       if (it === undefined) continue;
       const { nonce, to, data, hashes } = it;

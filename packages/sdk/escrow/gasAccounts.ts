@@ -193,7 +193,8 @@ async function readAccounts(
     if (data !== undefined) continue;
     // One file that cannot be read must not stop the keeper.
     unread.add(of);
-    const sentence = "A gas account cannot be read, so it gets no more gas. Put a copy in its place, or delete it.";
+    const sentence =
+      "A gas account cannot be read, so it gets no more gas. Put a copy in its place, or delete it.";
     log(sentence, { key, error: String(fault ?? error) });
   }
   return { accounts, unread };

@@ -229,6 +229,10 @@ async function ask<T>(what: string, log: Log, work: () => Promise<T>): Promise<T
 }
 
 /** Logs what a facilitator says of a payment that it refuses, and what the buyer is not told. */
-function logRest(log: Log, told: string, said: { reason: string | undefined; text: string | undefined }): void {
+function logRest(
+  log: Log,
+  told: string,
+  said: { reason: string | undefined; text: string | undefined },
+): void {
   if (said.reason !== told || said.text !== undefined) log("The facilitator refuses a payment.", said);
 }

@@ -31,13 +31,23 @@ describe("a client that pays for insights", () => {
   it("is told the reasons of x402, and nothing else that the facilitator says", async () => {
     const cases: [status: number, reason: string, changes: Partial<FacilitatorClient>][] = [
       [402, "did not verify the payment", { verify: () => Promise.reject(new Error(SAID)) }],
-      [502, "did not verify the payment", { verify: () => Promise.reject(new FacilitatorResponseError(SAID)) }],
-      [502, "did not say what it supports", { getSupported: () => Promise.reject(new FacilitatorResponseError(SAID)) }],
+      [
+        502,
+        "did not verify the payment",
+        { verify: () => Promise.reject(new FacilitatorResponseError(SAID)) },
+      ],
+      [
+        502,
+        "did not say what it supports",
+        { getSupported: () => Promise.reject(new FacilitatorResponseError(SAID)) },
+      ],
       [402, "invalid_payment", { verify: async () => ({ isValid: false, invalidReason: SAID }) }],
       [
         402,
         "insufficient_funds",
-        { verify: async () => ({ isValid: false, invalidReason: "insufficient_funds", invalidMessage: SAID }) },
+        {
+          verify: async () => ({ isValid: false, invalidReason: "insufficient_funds", invalidMessage: SAID }),
+        },
       ],
       [402, "settlement_failed", { settle: refusedFor(`${SAID} invalid signature`, SAID) }],
       [402, "insufficient_funds", { settle: refusedFor("insufficient_funds", SAID) }],
