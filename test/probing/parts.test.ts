@@ -256,7 +256,7 @@ describe("the outbox of a prober", () => {
     const openAgain = () =>
       new Outbox({ folder: own, send: async () => ({ hash: "00" }), log: (...line) => lines.push(line) });
     const earlier = openAgain();
-    for (const of of [hour, hour + 1]) await earlier.add(of, [{ hour: of }]);
+    for (const it of [hour, hour + 1]) await earlier.add(it, [{ hour: it }]);
     writeFileSync(path.join(own, `${hour}.json`), "{");
     const outbox = openAgain();
     await outbox.open();
