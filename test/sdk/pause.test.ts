@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { pause } from "tallystick-sdk/pause";
 import { rejection } from "./support/tamper.ts";
 
-/** How many timers keep this process alive. */
+/** How many timers keep this process alive. Mocha starts its own when a test first waits. */
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
 describe("a pause", () => {
@@ -12,6 +12,7 @@ describe("a pause", () => {
   });
 
   it("ends with the signal's reason when it is aborted, and leaves no timer", async () => {
+    await Promise.resolve();
     const [stop, before] = [new AbortController(), timers()];
     const paused = rejection(pause(3_600_000, { signal: stop.signal }));
     expect(timers()).to.equal(before + 1);
@@ -23,6 +24,7 @@ describe("a pause", () => {
   });
 
   it("keeps no process alive that may end meanwhile", async () => {
+    await Promise.resolve();
     const [stop, before] = [new AbortController(), timers()];
     const paused = rejection(pause(3_600_000, { signal: stop.signal, mayEnd: true }));
     expect(timers()).to.equal(before);
