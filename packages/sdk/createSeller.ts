@@ -318,7 +318,7 @@ function openWork(
 
 /** Returns a function that finds how a payment mode is settled. It throws HireRefusedError `mode_not_configured`. */
 function modesOf(parameters: CreateSellerParameters): (mode: string) => SettlementMode {
-  const { network, client, confirmations = 1 } = parameters;
+  const { network, client, confirmations = 1, shownWithinMs, log } = parameters;
   const facilitator =
     typeof parameters.facilitator === "string"
       ? new HTTPFacilitatorClient({ url: parameters.facilitator })
@@ -327,7 +327,7 @@ function modesOf(parameters: CreateSellerParameters): (mode: string) => Settleme
     parameters.findPayment ?? (client && findPaymentOnChain(client, network, { confirmations }));
   const modes: { [mode: string]: SettlementMode } = {
     ...parameters.modes,
-    direct: directMode({ network, facilitator, findPayment, shownWithinMs: parameters.shownWithinMs }),
+    direct: directMode({ network, facilitator, findPayment, shownWithinMs, ...(log && { log }) }),
   };
   return (mode) => {
     const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;

@@ -46,34 +46,21 @@ function signatureOf(found: string | null, signer: string): string {
   return `${by} Only the chain can check the signature of a contract wallet.`;
 }
 
-function listingChecks(body: ReturnType<typeof recordBodyFromPyJson>, signer: string): Check[] {
-  try {
+type Body = ReturnType<typeof recordBodyFromPyJson>;
+
+function listingChecks(body: Body, signer: string): Check[] {
+  return ofForm("listing", () => {
     const { agent_id } = parseListing(body);
-    return [
-      agent_id === signer
-        ? holds("Its signer is the agent that it names", agent_id)
-        : fails(
-            "Its signer is not the agent that it names",
-            `It names ${agent_id}. Anybody can sign such a listing.`,
-          ),
-    ];
-  } catch (error) {
-    if (!(error instanceof TallystickError)) throw error;
-    return [fails("It does not have the form of a listing", error.message)];
-  }
+    return [signedBy(signer, { agent: agent_id, role: "agent", what: "listing" })];
+  });
 }
 
-function receiptChecks(body: ReturnType<typeof recordBodyFromPyJson>, signer: string): Check[] {
-  try {
+function receiptChecks(body: Body, signer: string): Check[] {
+  return ofForm("receipt", () => {
     const { agent_id, buyer, buyer_signature } = parseReceipt(body);
     const own = [
       holds("It has the form of a receipt"),
-      agent_id === signer
-        ? holds("Its signer is the seller that it names", agent_id)
-        : fails(
-            "Its signer is not the seller that it names",
-            `It names ${agent_id}. Anybody can sign such a receipt.`,
-          ),
+      signedBy(signer, { agent: agent_id, role: "seller", what: "receipt" }),
     ];
     if (buyer_signature === undefined) return [...own, isOpen("Its buyer did not sign it", buyer)];
     const found = signerOf(body, buyer_signature, undefined, "buyer_signature");
@@ -83,8 +70,26 @@ function receiptChecks(body: ReturnType<typeof recordBodyFromPyJson>, signer: st
         ? holds("Its buyer signed it too", buyer)
         : fails("Its buyer's wallet did not sign it", signatureOf(found, buyer)),
     ];
+  });
+}
+
+/** The checks of a record with this form, or that it does not have this form. */
+function ofForm(what: string, checks: () => Check[]): Check[] {
+  try {
+    return checks();
   } catch (error) {
     if (!(error instanceof TallystickError)) throw error;
-    return [fails("It does not have the form of a receipt", error.message)];
+    return [fails(`It does not have the form of a ${what}`, error.message)];
   }
+}
+
+/** Whether the agent that a record names signed it. */
+function signedBy(signer: string, named: { agent: string; role: string; what: string }): Check {
+  const { agent, role, what } = named;
+  return agent === signer
+    ? holds(`Its signer is the ${role} that it names`, agent)
+    : fails(
+        `Its signer is not the ${role} that it names`,
+        `It names ${agent}. Anybody can sign such a ${what}.`,
+      );
 }

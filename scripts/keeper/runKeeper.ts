@@ -41,7 +41,7 @@ async function startKeeper(config: KeeperConfig, opened: OnOpened): Promise<Runn
   opened(release);
   const store = fileStore(config.folder);
   await requireKeeperStore(store, { chainId, escrow });
-  const sender = createTransactionSender({ account, chainId, rpc: rpcUrl, store });
+  const sender = createTransactionSender({ account, chainId, rpc: rpcUrl, store, log });
   opened(() => sender.close());
   const calls = createEscrowCalls({ sender, deployment: { chainId, escrow } });
   const { minAmount, gasPerBuyer, gasPerWallet } = config;

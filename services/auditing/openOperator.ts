@@ -67,7 +67,7 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
   const rpc = parameters.transport ?? config.rpcUrl;
   const store = fileStore(folder);
   await requireOwnStore(store, network, pool);
-  const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc, store });
+  const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc, store, log });
   const budget = periodBudget({ store, limit: config.budget, now });
   // Payments expire by the chain's clock. The clock of a local chain may be ahead of this machine's clock. The final
   // block of a real chain is never ahead of this machine's clock.

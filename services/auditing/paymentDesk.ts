@@ -7,6 +7,7 @@ import { readPaymentState } from "tallystick-sdk/chain/paymentState";
 import type { TransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { BudgetError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { LocalAccount } from "viem";
 import type { AuditorAccount } from "./operatorNode.ts";
 import { paymentNonce } from "./paymentNonce.ts";
@@ -52,6 +53,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const { pool, network, sender, store, budget, least, confirmations, log } = parameters;
   const address = pool.address.toLowerCase() as Address;
   const transfers = createPoolTransfers(parameters);
+  const read = reader(store, log);
   const keyOf = (auditor: Address): string => `payment/${auditor}`;
 
   /** @param depth the block to read at. 1 is the newest block, 2 is the block before the newest, and so on */
@@ -90,7 +92,8 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
    * @returns whether a payment to this auditor is on its way now
    */
   async function begin({ auditor, accrued, paid }: AuditorAccount, isPart: boolean): Promise<boolean> {
-    const known = await store.get<{ paid: string }>(`paid/${auditor}`);
+    const known = await read<{ paid: string }>(`paid/${auditor}`);
+    if (known === "damaged") return false;
     // The node may not have read the last payment yet. With its answer the desk could pay the same amount twice.
     if (known !== undefined && paid < BigInt(known.paid)) {
       log(
@@ -123,9 +126,9 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
       for (const key of await store.keys("payment")) {
         signal.throwIfAborted();
-        const payment = await store.get<Payment>(key);
+        const payment = await read<Payment>(key);
         if (payment === undefined) continue;
-        const settled = await follow(payment);
+        const settled = payment === "damaged" ? undefined : await follow(payment);
         if (settled === undefined) round.waiting++;
         else round.settled += settled;
       }
@@ -141,10 +144,25 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       for (const account of accounts) {
         signal.throwIfAborted();
         const isDue = account.accrued - account.paid >= least;
-        if (isDue && (await store.get(keyOf(account.auditor))) === undefined) due.push(account);
+        if (isDue && (await read(keyOf(account.auditor))) === undefined) due.push(account);
       }
       return await payDue(due, { begin, log, signal });
     },
+  };
+}
+
+/**
+ * Returns a function that reads what is stored about payments to an auditor. While this is damaged, nobody knows what was paid,
+ * and nothing is paid.
+ */
+function reader(store: KeyValueStore, log: Log) {
+  return async <T>(key: string): Promise<T | "damaged" | undefined> => {
+    let isDamaged = false;
+    const value = await unlessDamaged(store.get<T>(key), (error) => {
+      isDamaged = true;
+      log("An auditor is paid nothing, because a file about its payments cannot be read.", { key, error });
+    });
+    return isDamaged ? "damaged" : value;
   };
 }
 

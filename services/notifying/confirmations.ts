@@ -5,6 +5,7 @@ import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { LocalAccount } from "viem";
 import { forEachHost } from "./forEachHost.ts";
 import { inTurns } from "./inTurns.ts";
@@ -63,7 +64,8 @@ export function createConfirmations(parameters: {
   const waitsSince = (it: Subscription): number => asked.get(keyOf(it))?.at ?? it.since;
 
   async function isKnown(key: string): Promise<boolean> {
-    if (!known.has(key) && (await store.get(key)) !== undefined) known.add(key);
+    // If its confirmation is damaged, an address is asked again.
+    if (!known.has(key) && (await unlessDamaged(store.get(key))) !== undefined) known.add(key);
     return known.has(key);
   }
 

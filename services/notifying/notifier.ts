@@ -2,6 +2,7 @@ import { hostOf, siteOf } from "tallystick-protocol/net/publicAddress";
 import { type Rounds, repeatRounds } from "tallystick-runtime/repeatRounds";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { ChainClock } from "./chainClock.ts";
 import type { Confirmations } from "./confirmations.ts";
 import { forEachHost } from "./forEachHost.ts";
@@ -125,7 +126,8 @@ async function collect(
   subscriptions: readonly Subscription[],
   signal: AbortSignal,
 ): Promise<void> {
-  const place = await store.get<{ block: number }>(PLACE);
+  // Without its place, the sender reads all steps again, and makes no notice twice.
+  const place = await unlessDamaged(store.get<{ block: number }>(PLACE));
   const { steps, finalBlock, time } = await node.stepsFrom(place?.block ?? 0, signal);
   clock.note(time);
   const wasDoubtful = state.isClockDoubtful;

@@ -44,7 +44,7 @@ export function openNotifier(parameters: OpenNotifierParameters): Notifier {
   const post = parameters.post ?? createPost(config.devMode ? { policy: ANYWHERE } : {});
   return createNotifier({
     node: parameters.node ?? createHttpNode({ baseUrl, account, ledger, now: seconds }),
-    outbox: createOutbox({ store, account, ledger, clock }),
+    outbox: createOutbox({ store, account, ledger, clock, log }),
     confirmations: createConfirmations({ store, account, ledger, post, now: seconds, log }),
     ...{ post, store, clock, now, log, roundMs: config.roundMs },
   });

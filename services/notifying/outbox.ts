@@ -3,10 +3,13 @@ import { hostOf } from "tallystick-protocol/net/publicAddress";
 import { NOTICE_TYPE, noticeId } from "tallystick-protocol/notices/notice";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
+import type { Log } from "tallystick-runtime/stderrLog";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { LocalAccount } from "viem";
 import type { ChainClock } from "./chainClock.ts";
 import type { BreachStep, Subscription } from "./notifierNode.ts";
+import { type SentNotices, sentNotices } from "./sentNotices.ts";
 
 /**
  * The age from which an event is no longer announced, in seconds. So a notifier that starts from zero, or
@@ -14,12 +17,8 @@ import type { BreachStep, Subscription } from "./notifierNode.ts";
  */
 export const NEWS_SECONDS = 7 * 86_400;
 
-/**
- * How long a notice is tried, and how long its id is remembered, in seconds. The id is remembered longer than
- * its event is announced ({@link NEWS_SECONDS}).
- */
+/** How long a notice is tried, in seconds. */
 export const TRYING_SECONDS = 3 * 86_400;
-const REMEMBERED_SECONDS = 30 * 86_400;
 
 /**
  * When `MAX_WAITING` notices wait, a host with `MIN_PER_HOST` waiting notices gets no further notice. Otherwise a
@@ -62,8 +61,8 @@ export type Outbox = {
    */
   begin: (notice: WaitingNotice) => Promise<WaitingNotice>;
   end: (notice: WaitingNotice, how: NoticeEnd) => Promise<void>;
-  /** Forgets what was sent so long ago that its event is no longer announced. */
-  forget: () => Promise<void>;
+  /** Forgets some of what was sent so long ago that its event is no longer announced; see {@link SentNotices}. */
+  forget: SentNotices["forget"];
 };
 
 /**
@@ -79,11 +78,19 @@ export function createOutbox(parameters: {
   ledger: () => Promise<LedgerName>;
   clock: ChainClock;
   most?: number;
+  log?: Log;
 }): Outbox {
-  const { store, account, ledger, clock, most = MAX_WAITING } = parameters;
+  const { store, account, ledger, clock, most = MAX_WAITING, log = () => {} } = parameters;
   const { now, latest, passed } = clock;
   const time = (): number => Math.floor(now());
-  const isSent = async (id: string): Promise<boolean> => (await store.get(`sent/${id}`)) !== undefined;
+  const sent = sentNotices(store, passed);
+  const logged = new Set<string>();
+  /** Reads a notice; undefined if it is damaged. One damaged file must not stop the other notices. */
+  const read = (key: string): Promise<WaitingNotice | undefined> =>
+    unlessDamaged(store.get<WaitingNotice>(key), (error) => {
+      if (!logged.has(key)) log("A notice cannot be read and is left where it is.", { key, error });
+      logged.add(key);
+    });
 
   /** How many notices wait for each host, and in all; undefined before the first look. */
   let counts: { of: Map<string, number>; all: number } | undefined;
@@ -95,10 +102,10 @@ export function createOutbox(parameters: {
   async function waiting(): Promise<WaitingNotice[]> {
     const found: WaitingNotice[] = [];
     for (const key of await store.keys("waiting")) {
-      const notice = await store.get<WaitingNotice>(key);
+      const notice = await read(key);
       if (notice === undefined) continue;
       // The notice was sent or given up, but the process ended before it could remove the notice.
-      if (await isSent(notice.id)) await store.delete(key);
+      if (await sent.has(notice.id)) await store.delete(key);
       else found.push(notice);
     }
     counts = { of: new Map(), all: 0 };
@@ -110,7 +117,7 @@ export function createOutbox(parameters: {
     add: async (step, { id: subscription, buyer, url }) => {
       const id = noticeId({ ...step, subscription });
       const key = `waiting/${id}`;
-      if ((await isSent(id)) || (await store.get(key)) !== undefined) return "known";
+      if ((await sent.has(id)) || (await read(key)) !== undefined) return "known";
       if (counts === undefined) await waiting();
       const host = hostOf(new URL(url));
       if (counts && counts.all >= most && (counts.of.get(host) ?? 0) >= MIN_PER_HOST) return "full";
@@ -134,14 +141,9 @@ export function createOutbox(parameters: {
       return begun;
     },
     end: async ({ id }, how) => {
-      await store.putNew(`sent/${id}`, { how, at: Math.floor(latest()) });
+      await sent.note(id, how, Math.floor(latest()));
       await store.delete(`waiting/${id}`);
     },
-    forget: async () => {
-      for (const key of await store.keys("sent")) {
-        const sent = await store.get<{ at: number }>(key);
-        if (sent !== undefined && sent.at < passed() - REMEMBERED_SECONDS) await store.delete(key);
-      }
-    },
+    forget: sent.forget,
   };
 }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import { storeBudget } from "tallystick-sdk/budget/storeBudget";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { createPaymentDesk } from "../../services/auditing/paymentDesk.ts";
@@ -67,6 +68,23 @@ describe("the payments of an auditors' pool", () => {
   const transfers = (scene: Scene) =>
     Promise.all(scene.auditors.map((auditor) => transfersTo(chain, scene.pool, auditor)));
   const owed: [bigint, bigint] = [15_000n, 40_000n];
+
+  it("reach the other auditors although a file about one auditor is damaged, which gets nothing", async () => {
+    for (const folder of ["payment", "paid"]) {
+      const scene = await open();
+      const { store } = scene;
+      const damaged = `${folder}/${scene.auditors[0].address}`;
+      await store.put(damaged, {});
+      const get = async <T>(key: string): Promise<T | undefined> => {
+        if (key === damaged) throw new TallystickError({ code: "unreadable_value", message: key });
+        return await store.get<T>(key);
+      };
+      const desk = deskOf({ ...scene, store: { ...store, get } });
+      for (let n = 0; n < 2; n++) await round(desk, scene, owed);
+      expect(await transfers(scene), folder).to.deep.equal([[], [40_000n]]);
+      expect(await store.get(damaged)).to.deep.equal({});
+    }
+  });
 
   it("reach every auditor exactly once, even if the process ends at any write", async () => {
     const writes = await endAtEveryWrite<Scene>({

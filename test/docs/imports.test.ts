@@ -61,9 +61,9 @@ const ONLY: { [edge: string]: RegExp } = {
   // The modules with which to reach strangers, to ask a node and read its answer, and to read the terms of x402.
   "probing → sdk":
     /^packages\/sdk\/(net\/|(?:requestService|listForm|readServiceAnswer|readSettledEntry)\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
-  // The modules with which to look up a payment.
+  // The modules with which to look up a payment, and to say why a payment is refused.
   "indexer → sdk":
-    /^packages\/sdk\/(chain\/payment(?:Network|State)\.ts$|deadline\.ts$|seller\/(?:findPayment|sellerErrors)\.ts$)/,
+    /^packages\/sdk\/(chain\/payment(?:Network|State)\.ts$|deadline\.ts$|seller\/(?:findPayment|sellerErrors)\.ts$|x402\/shownReason\.ts$)/,
   // The modules with which a page derives a node's log again, and reads an answer up to a limit.
   "portal → sdk": /^packages\/sdk\/(openLog\/|readBytes\.ts$)/,
   // The modules that build the portal.

@@ -1,12 +1,17 @@
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import { noticeId } from "tallystick-protocol/notices/notice";
 import { readNotice } from "tallystick-sdk/notices/readNotice";
-import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { privateKeyToAccount } from "viem/accounts";
+import { createChainClock } from "../../services/notifying/chainClock.ts";
+import { createOutbox } from "../../services/notifying/outbox.ts";
 import type { Post } from "../../services/notifying/post.ts";
 import { endAtEveryWrite } from "../support/endAtEveryWrite.ts";
 import {
   AGENT,
   BUYER,
+  KEY,
   NOW,
   nodeOf,
   openTestNotifier,
@@ -87,6 +92,64 @@ describe("a sender of notices", () => {
     expect(asked).to.deep.equal([0, 11, 11, 12]);
     const wanted = happened.map(({ it }) => noticeId({ ...it, subscription: early.id }));
     expect(taken).to.have.members(wanted).and.to.have.length(4);
+  });
+
+  it("goes on although files of its store are damaged: it sends what is new, and nothing twice", async () => {
+    const store = memoryStore();
+    const damaged = new Set<string>();
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      if (damaged.has(key)) throw new TallystickError({ code: "unreadable_value", message: key });
+      return await store.get<T>(key);
+    };
+    const put: KeyValueStore["put"] = async (key, value) => {
+      damaged.delete(key);
+      await store.put(key, value);
+    };
+    const known = subscription("https://a.example/n");
+    const steps = [step()];
+    const { post, taken } = receiver();
+    await openTestNotifier({ node: nodeOf(steps, [known]), post, store }).round();
+    await store.put("waiting/ntc_damaged", {});
+    for (const folder of ["feed", "sent", "confirmed", "waiting"])
+      for (const key of await store.keys(folder)) damaged.add(key);
+    const second = step({ step: "confirmed" });
+    steps.push(second);
+    const logged: string[] = [];
+    const given = { node: nodeOf(steps, [known]), post, store: { ...store, get, put }, logged };
+    const notifier = openTestNotifier(given);
+    for (let round = 0; round < 2; round++) await notifier.round();
+    expect(notifier.state()).to.include({ failures: 0, delivered: 1 });
+    expect(taken).to.deep.equal([step(), second].map((it) => noticeId({ ...it, subscription: known.id })));
+    expect([...damaged].map((key) => key.split("/")[0])).to.have.members(["sent", "waiting"]);
+    expect(logged.filter((line) => line.includes("waiting/ntc_damaged"))).to.have.length(1);
+  });
+
+  it("looks at a part of its notes about sent notices at a time, and forgets all that are old", async () => {
+    const store = memoryStore();
+    const note = (name: string, days: number) =>
+      store.put(`sent/ntc_${name}`, { how: "delivered", at: NOW - days * 86_400 });
+    for (let n = 0; n < 5_000; n++) await note(String(n), 31);
+    let read = 0;
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      read++;
+      return await store.get<T>(key);
+    };
+    const clock = createChainClock(() => NOW);
+    clock.note(NOW);
+    const account = privateKeyToAccount(KEY);
+    const ledger = async () => "local" as const;
+    const outbox = createOutbox({ store: { ...store, get }, account, ledger, clock });
+    for (const [looks, left] of [
+      [2_000, 3_000],
+      [4_000, 1_000],
+      [5_000, 0],
+    ]) {
+      await outbox.forget();
+      expect([read, (await store.keys("sent")).length]).to.deep.equal([looks, left]);
+    }
+    await note("young", 29);
+    await outbox.forget();
+    expect(await store.keys("sent")).to.deep.equal(["sent/ntc_young"]);
   });
 
   it("remembers sent notices for longer than a node reports their steps", async () => {

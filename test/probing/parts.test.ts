@@ -249,6 +249,23 @@ describe("the outbox of a prober", () => {
   }
   const refusal = (status: number) => new ServiceError({ code: "x", message: "no", status });
 
+  it("opens although a report is damaged, which it does not make again", async () => {
+    const own = path.join(folder.path, "damaged");
+    mkdirSync(own);
+    const lines: unknown[] = [];
+    const openAgain = () =>
+      new Outbox({ folder: own, send: async () => ({ hash: "00" }), log: (...line) => lines.push(line) });
+    const earlier = openAgain();
+    for (const it of [hour, hour + 1]) await earlier.add(it, [{ hour: it }]);
+    writeFileSync(path.join(own, `${hour}.json`), "{");
+    const outbox = openAgain();
+    await outbox.open();
+    expect([outbox.waiting, outbox.lastHour()]).to.deep.equal([1, hour + 1]);
+    expect(JSON.stringify(lines)).to.contain(String(hour));
+    await outbox.add(hour, [{ hour }]);
+    expect(outbox.waiting).to.equal(1);
+  });
+
   it("keeps a report of which settlement has a part when the clock is set back", async () => {
     const outbox = open(async ({ part }) => {
       if (part === 1) throw new Error("settlement is away");
@@ -423,6 +440,29 @@ describe("the hosts of a prober", () => {
     expect([1, 2].map((n) => memory.askedOn(key, agent(n)))).to.deep.equal([19_990, 19_990]);
     memory.goForwardTo(20_001);
     expect([1, 2].map((n) => memory.askedOn(key, agent(n)))).to.deep.equal([19_990, 20_000]);
+  });
+
+  it("are remembered although the clock is a week ahead for a moment, also at the start of a process", () => {
+    let elapsed = 0;
+    const [key, memory] = ["a.example:443", new HostMemory(() => elapsed)];
+    memory.noteServed(key, agent(1), 20_000);
+    for (const day of [20_000, 20_007, 20_007, 20_006, 20_006]) {
+      memory.keepOnly(() => true, day);
+      elapsed += 900_000;
+    }
+    expect(memory.serves(key, 20_006)).to.equal(true);
+    const next = new HostMemory(() => elapsed);
+    next.take(memory.toJson());
+    for (let times = 0; times < 3; times++) next.keepOnly(() => true, 20_007);
+    expect(next.serves(key, 20_006)).to.equal(true);
+    // The clock is right.
+    for (let times = 0; times < 2; times++) {
+      elapsed += 3_600_000;
+      next.keepOnly(() => true, 20_007);
+    }
+    expect(next.toJson()[key]).to.deep.include({ served: {}, asked: {} });
+    next.keepOnly(() => false, 20_007);
+    expect(next.toJson()).to.deep.equal({});
   });
 
   it("are remembered by the next process", () => {

@@ -148,7 +148,8 @@ describe("the process of a prober", () => {
     const failed = await runProber({ ...config, port: 0 }, () => {}, { policy: loopbackPolicy }).catch(
       (error) => error,
     );
-    expect(failed).to.be.instanceOf(SyntaxError);
+    expect(failed).to.include({ code: "unreadable_value" });
+    expect(failed.message).to.contain("monitoring/reports.json");
     rmSync(reports);
     running = await runProber({ ...config, port: 0 }, () => {}, { policy: loopbackPolicy });
     await running.close();

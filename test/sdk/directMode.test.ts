@@ -21,7 +21,7 @@ const AUTHORIZATION = {
 
 describe("a seller that is paid directly", () => {
   /** The mode, and every payment that its facilitator got. */
-  const open = () => {
+  const open = (changes: Partial<FacilitatorClient> = {}, log: (...line: unknown[]) => void = () => {}) => {
     const got: unknown[] = [];
     const facilitator: FacilitatorClient = {
       verify: async ({ payload }) => {
@@ -33,8 +33,9 @@ describe("a seller that is paid directly", () => {
         return { success: true, transaction: `0x${"07".repeat(32)}`, network: "eip155:8453" };
       },
       getSupported: () => expect.fail("nothing asks for it"),
+      ...changes,
     };
-    return { got, mode: directMode({ network: base, facilitator, now: () => AT * 1_000 }) };
+    return { got, mode: directMode({ network: base, facilitator, log, now: () => AT * 1_000 }) };
   };
   const check = async (mode: ReturnType<typeof open>["mode"], payment: { [key: string]: unknown }) => {
     const requirements = await mode.requirements(OFFER);
@@ -57,6 +58,44 @@ describe("a seller that is paid directly", () => {
       if (isTaken) expect((await checking).checked.payer).to.equal(BUYER);
       else expect(await rejection(checking)).to.include({ code: "authorization_too_short" });
       expect(got.length - before, String(validBefore)).to.equal(isTaken ? 1 : 0);
+    }
+  });
+
+  it("tells the buyer a reason of x402 and nothing else that its facilitator says, which is in the log", async () => {
+    const said = "POST https://facilitator.example/key-123 answered 401";
+    const away = () => Promise.reject(new Error(said));
+    const refuses = (invalidReason: string, invalidMessage?: string) => async () => ({
+      ...{ isValid: false, invalidReason, ...(invalidMessage && { invalidMessage }) },
+    });
+    const fails = (errorReason: string, errorMessage?: string) => async () => ({
+      ...{ success: false, transaction: "", network: "eip155:8453" as const, errorReason },
+      ...(errorMessage && { errorMessage }),
+    });
+    const cases: [code: string, logged: number, facilitator: Partial<FacilitatorClient>][] = [
+      ["facilitator_unavailable", 1, { verify: away }],
+      ["facilitator_unavailable", 1, { settle: away }],
+      ["insufficient_funds", 0, { verify: refuses("insufficient_funds") }],
+      ["insufficient_funds", 1, { verify: refuses("insufficient_funds", said) }],
+      ["invalid_payment", 1, { verify: refuses(said) }],
+      ["insufficient_funds", 0, { settle: fails("insufficient_funds") }],
+      ["insufficient_funds", 1, { settle: fails("insufficient_funds", said) }],
+      ["settlement_failed", 1, { settle: fails(`${said}: invalid signature`) }],
+    ];
+    for (const [code, logged, changes] of cases) {
+      const lines: unknown[][] = [];
+      const { mode } = open(changes, (...line) => lines.push(line));
+      const work = async () => {
+        const { payload, requirements } = await check(mode, {
+          signature: "0x12",
+          authorization: AUTHORIZATION,
+        });
+        await mode.collect({ payment: { payload, requirements } } as unknown as Job, { isFirst: true });
+      };
+      const error = (await rejection(work())) as Error & { code: string; hint?: string };
+      expect(error.code).to.equal(code);
+      expect(`${error.message} ${error.hint}`).not.to.contain("key-123");
+      expect(lines.filter((line) => JSON.stringify(line).includes("key-123"))).to.have.length(logged);
+      expect(lines).to.have.length(logged);
     }
   });
 

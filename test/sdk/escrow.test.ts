@@ -5,7 +5,7 @@ import { escrowFee } from "tallystick-protocol/escrow/feeSchedule";
 import { signBody } from "tallystick-protocol/records/record";
 import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
-import { HireFailedError, NoSellerError, PaymentRefusedError } from "tallystick-sdk/errors";
+import { ChainError, HireFailedError, NoSellerError, PaymentRefusedError } from "tallystick-sdk/errors";
 import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { type EscrowRelay, walletRelay } from "tallystick-sdk/escrow/escrowRelay";
 import { httpRelay } from "tallystick-sdk/escrow/httpRelay";
@@ -427,6 +427,28 @@ describe("a hire in escrow mode", () => {
       const again = await market.fetch(paid.input, { ...paid.init, body: old });
       expect(await again.json()).to.include({ code: "payment_replayed" });
       expect(await balances()).to.deep.equal(RELEASED);
+    });
+
+    it("waits for a deposit that the seller's RPC does not show: gets its money back, and is not asked to pay again", async () => {
+      const behind: EscrowRelay = {
+        ...relay,
+        deposit: async (hire, authorization) => {
+          await relay.deposit(hire, authorization);
+          throw new ChainError({ code: "call_refused", message: "no", reason: "WrongStatus" });
+        },
+      };
+      const { seller, buyer, balances } = await scene(mean, { sellerRelay: behind });
+      const statuses: number[] = [];
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        if (isPaid(init)) statuses.push(response.status);
+        return response;
+      });
+      const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+      expect(error).to.have.nested.property("words.code", "deposit_unconfirmed");
+      expect(error).to.include({ code: "seller_refused", money: "refunded" });
+      expect(statuses).to.deep.equal([504]);
+      expect(await balances()).to.deep.equal(UNTOUCHED);
     });
 
     it("does not have the money: no work is done", async () => {

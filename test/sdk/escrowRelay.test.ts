@@ -116,6 +116,16 @@ describe("a relay with its own wallet", () => {
     expect(asked.map(([name]) => name)).to.deep.equal(["markDelivered", "state"]);
   });
 
+  it("looks for the transaction of a deposit again if a node shows the escrow before its event", async () => {
+    const looks = [undefined, undefined, EARLIER];
+    const calls = {
+      ...{ depositWithAuthorization: () => Promise.reject(wrongStatus), idOf: () => hash("1d") },
+      ...{ state: async () => ({ status: "held" }), findEvent: async () => looks.shift() },
+    } as unknown as EscrowCalls;
+    expect(await walletRelay(calls).deposit(hire, authorization)).to.equal(EARLIER);
+    expect(looks).to.deep.equal([]);
+  });
+
   it("gives the refusal if the earlier transaction is not found", async () => {
     const calls = {
       ...{ release: () => Promise.reject(wrongStatus), idOf: () => hash("1d") },

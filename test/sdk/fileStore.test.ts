@@ -1,8 +1,9 @@
-import { readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
+import { rejection } from "./support/tamper.ts";
 
 describe("a store in a folder", () => {
   const folder = temporaryFolder();
@@ -30,6 +31,18 @@ describe("a store in a folder", () => {
       expect(await store.get("job/one")).to.equal(1);
     });
   }
+
+  it("says which file cannot be read", async () => {
+    const store = fileStore(folder.path);
+    await store.put("job/damaged", 1);
+    put("damaged.json", 0);
+    mkdirSync(path.join(folder.path, "job", "folder.json"));
+    for (const name of ["damaged", "folder"]) {
+      const error = await rejection(store.get(`job/${name}`));
+      expect(error).to.include({ code: "unreadable_value" });
+      expect(error.message).to.contain(`job/${name}.json`);
+    }
+  });
 
   it("can be read only by its own account", async function () {
     // Windows has no such permissions.

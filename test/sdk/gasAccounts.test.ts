@@ -1,12 +1,15 @@
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import {
   advancesOf,
   HIRE_GAS,
   openGasAccounts,
   STRANGER_WINDOW_MS,
+  signaturesOf,
   WINDOW_MS,
 } from "tallystick-sdk/escrow/gasAccounts";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { rejection } from "./support/tamper.ts";
 
 const MAX_GAS = 200_000;
 
@@ -95,6 +98,66 @@ describe("the gas that a keeper spends on an account", () => {
     await accounts.reserve("a", MAX_GAS, MAX_GAS)?.lose(MAX_GAS, true);
     at += WINDOW_MS;
     expect(accounts.roomOf("a", MAX_GAS), "a paid fee ends the doubling").to.equal(MAX_GAS);
+  });
+
+  describe("whose file cannot be read", () => {
+    const buyer = advancesOf(`0x${"b1".repeat(20)}`);
+    const wallet = signaturesOf(`0x${"b1".repeat(20)}`);
+    const key = `gas/${buyer}`;
+    /** What the file has; undefined if reading it fails. */
+    let content: unknown;
+    let fault: Error;
+    let lines: string[];
+    const openDamaged = () => {
+      const get = async <T>(asked: string): Promise<T | undefined> => {
+        if (asked === key && content === undefined) throw fault;
+        return await store.get<T>(asked);
+      };
+      const log = (sentence: string, details?: { [name: string]: unknown }) =>
+        lines.push(`${sentence} ${details?.key}`);
+      return openGasAccounts({ ...store, get }, () => at, { expectsFees: true, log });
+    };
+    beforeEach(() => {
+      [content, lines] = [undefined, []];
+      fault = new TallystickError({ code: "unreadable_value", message: "damaged" });
+    });
+
+    it("is unknown as long as the disk is away", async () => {
+      await (await open()).reserve(buyer, MAX_GAS, MAX_GAS)?.lose(9);
+      fault = new Error("the disk is away");
+      expect(await rejection(openDamaged())).to.equal(fault);
+      expect((await open()).roomOf(buyer, MAX_GAS)).to.equal(MAX_GAS - 9);
+    });
+
+    it("is none any more, and the file stays as it is; other accounts go on", async () => {
+      await store.put(`gas/${wallet}`, { lost: 1, until: "soon" });
+      await (await openDamaged()).reserve("a", MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
+      for (const it of [undefined, null, 7, {}, { lost: 1 }, { lost: null, until: at }]) {
+        content = it;
+        await store.put(key, content ?? null);
+        lines = [];
+        const accounts = await openDamaged();
+        expect(accounts.reserve(buyer, 1, MAX_GAS)).to.equal(undefined);
+        expect(accounts.reserve(wallet, 1, MAX_GAS)).to.equal(undefined);
+        expect(lines.filter((line) => line.endsWith(key))).to.have.length(1);
+        expect(accounts.roomOf("a", MAX_GAS)).to.equal(0);
+        expect(accounts.roomOf("b", MAX_GAS)).to.equal(MAX_GAS);
+        // What must be sent anyway, such as the mark of an own deposit.
+        await accounts.reserve(buyer, 9, Number.POSITIVE_INFINITY)?.lose(9);
+        expect(accounts.reserve(buyer, 1, MAX_GAS)).to.equal(undefined);
+        expect(await store.get(key)).to.deep.equal(content ?? null);
+      }
+    });
+
+    it("is a day's again when a day has passed since the buyer paid a fee", async () => {
+      await store.put(key, null);
+      const accounts = await openDamaged();
+      await accounts.earn(buyer);
+      expect(accounts.reserve(buyer, 1, MAX_GAS)).to.equal(undefined);
+      at += WINDOW_MS;
+      await accounts.reserve(buyer, MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
+      expect((await open()).roomOf(buyer, MAX_GAS)).to.equal(0);
+    });
   });
 
   it("is not stored for an account when there is nothing to remember", async () => {

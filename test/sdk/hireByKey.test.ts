@@ -696,6 +696,20 @@ describe("the stored notes about a hire", () => {
     expect(await store.get("call/young"), "an hour later").to.equal(undefined);
   });
 
+  it("do not fail because another note cannot be read, which stays", async () => {
+    const store = memoryStore();
+    const damaged = ["call/damaged", "turn/damaged"];
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      if (damaged.includes(key)) throw new Error("damaged");
+      return await store.get<T>(key);
+    };
+    for (const key of damaged) await store.put(key, {});
+    const kept = keptHires({ ...store, get }, account, () => KEPT_MS);
+    await kept.putNew({ key: "k", asked: "", startedAt: KEPT_MS, attempts: 0, state: "open" });
+    expect((await kept.get("k"))?.state).to.equal("open");
+    for (const key of damaged) expect(await store.get(key), key).to.deep.equal({});
+  });
+
   it("are removed together with the turns that ended a day ago, also if another process removes some meanwhile", async () => {
     const store = memoryStore();
     const time = KEPT_MS;

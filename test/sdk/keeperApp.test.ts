@@ -172,6 +172,16 @@ describe("a keeper's HTTP interface", () => {
       if (!("retry_after" in body)) expect(answer.json).not.to.have.property("retry_after");
       expect(answer.headers.get("retry-after")).to.equal(retryAfter);
     }
+    const foreign = {
+      code: "chain_unreachable",
+      message: "batch: Error: a secret",
+      cause: new Error("a secret"),
+    };
+    fault = new ChainError(foreign);
+    const away = await post("/delivered", sent);
+    expect([away.status, away.json.code]).to.deep.equal([503, "chain_unreachable"]);
+    expect(JSON.stringify(away.json)).not.to.contain("secret");
+    expect(logged.splice(0)).to.deep.equal(["The chain could not be asked."]);
     fault = new Error("a secret");
     const internal = await post("/delivered", sent);
     expect([internal.status, internal.json.code]).to.deep.equal([500, "internal"]);

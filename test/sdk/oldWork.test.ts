@@ -8,6 +8,7 @@ import { sellerStore } from "tallystick-sdk/seller/sellerStore";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { MEAN, mean } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -95,6 +96,18 @@ describe("the work of a seller's old jobs", () => {
     await pass();
     expect(read).to.equal(2_500);
     for (const name of ["0", "2499"]) expect(await isWhole(name), name).to.equal(false);
+  });
+
+  it("is deleted although one of the jobs cannot be read", async () => {
+    for (let at = 0; at < 30; at++) await put(String(at));
+    time += 91 * DAY_MS;
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      if (key === `job/${idOf("0")}`) throw new Error("damaged");
+      return await store.get<T>(key);
+    };
+    const pass = createOldWork({ store: { ...store, get }, now: () => time });
+    expect((await rejection(pass())).message).to.equal("damaged");
+    for (const name of ["1", "29"]) expect(await isWhole(name), name).to.equal(false);
   });
 
   it("is looked for from the place at which an earlier process stopped", async () => {

@@ -499,6 +499,31 @@ describe("a seller's receipts on their way to the ledger", () => {
     expect([said, await outbox.waiting()]).to.deep.equal([["The outbox could not be read."], 0]);
   });
 
+  it("are sent although one of them cannot be read", async () => {
+    const store = memoryStore();
+    const { asked, fetch } = network(() => known);
+    const said: string[] = [];
+    const settled = Promise.withResolvers<string>();
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      if (key === "outbox/job_1") throw new Error("damaged");
+      return await store.get<T>(key);
+    };
+    const outbox = open({
+      store: { ...store, get },
+      fetch,
+      onSettled: async (key) => settled.resolve(key),
+      log: (sentence, details) => void said.push(`${sentence} ${JSON.stringify(details)}`),
+    });
+    for (const key of ["job_1", "job_2"]) await outbox.add(key, record as SignedRecord);
+    outbox.start();
+    expect(await settled.promise).to.equal("job_2");
+    await outbox.close();
+    expect(asked).to.have.length(1);
+    expect(said).to.have.length(1);
+    expect(said[0]).to.contain("job_1");
+    expect(await store.keys("outbox")).to.deep.equal(["outbox/job_1"]);
+  });
+
   it("are reported as settled, or put aside, even if their process ends at any write", async () => {
     for (const isRefused of [false, true]) {
       const answers = network(() =>

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import { TallystickError } from "tallystick-protocol/errors";
 import { type Departure, SentTransactions } from "tallystick-sdk/chain/sentTransactions";
 import { type ContractCall, createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
@@ -110,6 +111,25 @@ describe("a sender of transactions", () => {
     expect(await chain.balanceOf(to)).to.equal(11n);
     expect(await count("pending")).to.equal(2);
     second.close();
+  });
+
+  it("goes on although a transaction of an earlier process is damaged in its store, and names it", async () => {
+    const earlier = open();
+    for (const value of [1n, 10n]) await earlier.send(mint(value));
+    earlier.close();
+    const damaged = `sent/${wallet.address}.${chain.network.chainId}.0`;
+    expect(await store.keys("sent")).to.include(damaged);
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      if (key === damaged) throw new TallystickError({ code: "unreadable_value", message: key });
+      return await store.get<T>(key);
+    };
+    const lines: unknown[] = [];
+    const sender = open({ store: { ...store, get }, log: (...line) => lines.push(line) });
+    await mineDuring(sender.sendAndWait(mint(100n)));
+    expect(await chain.balanceOf(to)).to.equal(111n);
+    expect(lines).to.have.length(1);
+    expect(JSON.stringify(lines)).to.contain(damaged);
+    sender.close();
   });
 
   it("sends at once a transaction that an earlier process only stored, and does not send the same call twice", async () => {

@@ -1,8 +1,10 @@
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import { continueJobs } from "tallystick-sdk/seller/continueJobs";
 import type { Job, SettlementMode } from "tallystick-sdk/seller/job";
 import { createJobRunner } from "tallystick-sdk/seller/jobRunner";
 import { HireRefusedError } from "tallystick-sdk/seller/sellerErrors";
+import { createUpkeep } from "tallystick-sdk/seller/upkeep";
 import { createJobLeases, type JobLease } from "tallystick-sdk/store/jobLeases";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { rejection } from "./support/tamper.ts";
@@ -130,6 +132,54 @@ describe("a job of a seller that cannot go on", () => {
     process.time += REST_MS;
     await runner.run(job);
     expect(process.collected).to.equal(3);
+  });
+});
+
+/** A store in which the values of these keys are damaged. */
+const damagedStore = (store: KeyValueStore, ...keys: string[]): KeyValueStore => ({
+  ...store,
+  get: async <T>(key: string) => {
+    if (keys.includes(key)) throw new TallystickError({ code: "unreadable_value", message: key });
+    return await store.get<T>(key);
+  },
+});
+
+describe("a job of a seller whose value is damaged", () => {
+  let store: KeyValueStore;
+  beforeEach(async () => {
+    store = memoryStore();
+    for (const id of ["job_A", "job_B", "job_C"]) await store.put(`job/${id}`, { id, stage: "collecting" });
+  });
+
+  it("does not keep a seller from its other jobs when it starts", async () => {
+    const lines: unknown[] = [];
+    const continued: string[] = [];
+    await continueJobs(
+      damagedStore(store, "job/job_A"),
+      async ({ id }) => void continued.push(id),
+      (...line) => lines.push(line),
+    );
+    expect(continued).to.have.members(["job_B", "job_C"]);
+    expect(JSON.stringify(lines)).to.contain("job/job_A");
+    const away: KeyValueStore = { ...store, get: () => Promise.reject(new Error("EIO")) };
+    expect((await rejection(continueJobs(away, async () => {}))).message).to.equal("EIO");
+  });
+
+  it("does not keep a seller from its other jobs, and from its old work, while it runs", async () => {
+    const swept = Promise.withResolvers<void>();
+    const continued: string[] = [];
+    const upkeep = createUpkeep({
+      store: { ...damagedStore(store, "job/job_A"), keys: async () => [] },
+      leases: { open: async () => ["job_A", "job_B"] },
+      leaseMs: 1,
+      runner: { run: async (job: Job) => void continued.push(job.id) },
+      sweeps: [async () => swept.resolve()],
+      log: () => {},
+    } as unknown as Parameters<typeof createUpkeep>[0]);
+    await upkeep.start();
+    await swept.promise;
+    upkeep.stop();
+    expect(continued).to.include("job_B");
   });
 });
 

@@ -14,7 +14,7 @@ export type BundleEntry = {
  */
 export const bundleEntries: readonly BundleEntry[] = [
   { name: "buyer", source: 'export * from "tallystick-sdk/buyer";', most: 111_000 },
-  { name: "seller", source: 'export * from "tallystick-sdk/seller";', most: 243_500 },
+  { name: "seller", source: 'export * from "tallystick-sdk/seller";', most: 245_000 },
   { name: "escrow", source: 'export * from "tallystick-sdk/escrow";', most: 187_000 },
   { name: "auditor", source: 'export * from "tallystick-sdk/auditor";', most: 76_000 },
   { name: "query", source: 'export * from "tallystick-sdk/query";', most: 5_500 },

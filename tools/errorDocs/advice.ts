@@ -106,6 +106,7 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
     do: "The indexer asks again by itself. Look at the service that LEDGERS names.",
   },
   self_hire: { do: "Ask another seller." },
+  settlement_failed: { do: "Nothing was paid. Check that the wallet has the money, and sign again." },
   settlement_not_configured: { do: "The operator sets SETTLEMENT_URL. Clients ask another node." },
   settlement_pending: { do: "Look the job up again. Do not pay again." },
   settlement_timeout: { do: "Look the record up before you send it again: the service may have settled it." },
@@ -175,7 +176,6 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   rate_limited: { do: "Wait the seconds in Retry-After." },
   countered_just_now: { do: "Wait the seconds in Retry-After, or accept an alternative." },
   invalid_payment: {
-    means: "The facilitator refuses the payment.",
     do: "Sign the terms of the PAYMENT-REQUIRED header as they are.",
   },
   invalid_signature: { do: "Sign with the wallet that the body names, over exactly these bytes." },

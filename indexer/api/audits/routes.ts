@@ -42,8 +42,8 @@ export const actuationLogRoute = createRoute({
   tags,
   summary: "What operators decided of hires that auditors found bad, and why",
   description:
-    "The decisions in order, the oldest first (SHP §8.3.4.2). Only final decisions are given, so a page with a `next_cursor` never " +
-    "changes. A page without one may grow, so ask for it again.",
+    "The decisions in order, the oldest first (SHP §8.3.4.2). Only final decisions are given, so a page with a `next_cursor` " +
+    "changes only with the rules of a new version. A page without one may grow, so ask for it again.",
   request: { query: pageQuery },
   responses: {
     200: json("Decisions that count", z.object({ actuations: z.array(actuation), next_cursor: nextCursor })),

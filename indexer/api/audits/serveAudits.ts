@@ -5,7 +5,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { AuditActuation } from "tallystick-protocol/records/auditActuation";
 import { positionKey } from "../../src/positionKey.ts";
 import type { Database } from "../database.ts";
-import { FOR_NOW, FOREVER, finalPage } from "../log/finalPage.ts";
+import { FOR_NOW, finalPage } from "../log/finalPage.ts";
 import { pageOf } from "../rest/cursor.ts";
 import { assignmentsOf } from "../rows/audits.ts";
 import { eventsAt } from "../rows/events.ts";
@@ -21,7 +21,8 @@ export function serveAudits(app: OpenAPIHono, db: Database): void {
     const body = JSON.stringify({ actuations: await actuationsOf(db, shown), next_cursor });
     return finalPage(req.header("if-none-match"), body, {
       "content-type": "application/json",
-      "cache-control": next_cursor === null ? FOR_NOW : FOREVER,
+      // Which decisions count depends on the rules. A version with other rules may count others of the same blocks.
+      "cache-control": FOR_NOW,
     }) as never;
   });
   app.openapi(auditRoute, async (context) =>

@@ -7,6 +7,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Address } from "tallystick-protocol/address";
 import { chargePayment } from "../charge.ts";
 import { problem } from "../problem.ts";
+import { discreetly } from "./discreetly.ts";
 import type { PaymentChain } from "./paymentChain.ts";
 import type { PaymentStore } from "./paymentStore.ts";
 import { OUTCOME_UNKNOWN, type PaidRequest, Payments } from "./payments.ts";
@@ -48,11 +49,12 @@ export function insightsPaywall(
   // x402 does not tell the facilitator's client which request it works for.
   const requests = new AsyncLocalStorage<PaidRequest>();
   const request = () => requests.getStore() as PaidRequest;
-  const server = new x402ResourceServer({
+  const facilitator = discreetly({
     verify: (payload, requirements) => payments.verify(request(), payload, requirements),
     settle: (payload, requirements) => payments.settle(request(), payload, requirements),
     getSupported: () => payments.getSupported(),
-  }).register(network, new ExactEvmScheme());
+  });
+  const server = new x402ResourceServer(facilitator).register(network, new ExactEvmScheme());
   const { address, name, version } = price.token;
   const paywall = paymentMiddleware(
     {

@@ -1,6 +1,7 @@
 import type { SignedRecord } from "tallystick-protocol/records/record";
 import type { Assignment } from "../audits/assignment.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { unlessDamaged } from "../store/unlessDamaged.ts";
 import type { NotShown } from "./askForWork.ts";
 import type { Judgement } from "./judge.ts";
 
@@ -56,11 +57,16 @@ export function auditWorks(store: KeyValueStore) {
     /** Stores a new audit. Returns false, and changes nothing, if the audit is already there. */
     begin: (work: AuditWork) => store.putNew(`work/${work.token}`, work),
     put: (work: AuditWork) => store.put(`work/${work.token}`, work),
-    all: async (): Promise<AuditWork[]> => {
+    /** All audits but those whose files are damaged, which are logged and left where they are. */
+    all: async (
+      log: (sentence: string, details?: { [key: string]: unknown }) => void = () => {},
+    ): Promise<AuditWork[]> => {
       const works: AuditWork[] = [];
       // One after the other: many reads at once could exceed the number of files that a process may open.
       for (const key of await store.keys("work")) {
-        const work = await store.get<AuditWork>(key);
+        const work = await unlessDamaged(store.get<AuditWork>(key), (error) =>
+          log("An audit cannot be read and is left where it is.", { key, error: String(error) }),
+        );
         if (work !== undefined) works.push(work);
       }
       return works;

@@ -31,7 +31,7 @@ export async function followAssignments(
 ): Promise<AuditWork[]> {
   const { auditor, node, works, maxOpen, now, log } = parameters;
   const open = await node.openOfAuditor(auditor, signal);
-  const known = new Map((await works.all()).map((work) => [work.token, work]));
+  const known = new Map((await works.all(log)).map((work) => [work.token, work]));
   const tokens = new Set(open.map((assignment) => auditToken(assignment)));
   let count = [...known.values()].filter((work) => !isEnded(work)).length;
   for (const assignment of open) {

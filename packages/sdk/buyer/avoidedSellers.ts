@@ -22,7 +22,8 @@ export function avoidedSellers(store: KeyValueStore, now: () => number): Avoided
     now: async () => {
       const avoided = new Set<string>();
       for (const key of await store.keys("avoid")) {
-        const since = await store.get<number>(key);
+        // A failure that cannot be read is forgotten, so that it stops no hire.
+        const since = await store.get<number>(key).catch(() => undefined);
         if (since !== undefined && now() - since < AVOID_MS) avoided.add(key.slice("avoid/".length));
         else await store.delete(key);
       }

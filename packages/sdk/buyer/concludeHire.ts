@@ -6,6 +6,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { auditConsent } from "tallystick-protocol/records/listing";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import { within } from "../deadline.ts";
+import { pause } from "../pause.ts";
 import type { Conclusion, SignedPayment } from "./buyerContext.ts";
 import { failed } from "./hireFailure.ts";
 import type { HireResult } from "./hireResult.ts";
@@ -215,11 +216,8 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
   const { context, candidate } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
   for (const until = performance.now() + WATCH_MS; performance.now() < until; ) {
-    await new Promise((resolve) => {
-      const timer = setTimeout(resolve, WATCH_EVERY_MS);
-      // The process may end meanwhile: the journal has the hire, and `resume` finishes it.
-      (timer as { unref?: () => void }).unref?.();
-    });
+    // If the process ends meanwhile, the journal has the hire, and `resume` finishes it.
+    await pause(WATCH_EVERY_MS, { mayEnd: true });
     const ending = await mode.isOver(payment).catch(() => false as const);
     if (ending) return await book(hiring, ending);
   }

@@ -6,6 +6,7 @@ import { signHireRequest } from "tallystick-protocol/hire/hireRequest";
 import { PROTOCOL } from "tallystick-protocol/hire/protocolVersion";
 import { abortable, DeadlineError, within } from "../deadline.ts";
 import { HireFailedError, type MoneyState, sellerWords } from "../errors.ts";
+import { pause } from "../pause.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
 import { type PaymentRequired, paymentHeaders, readRequired } from "../x402/paymentHeaders.ts";
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
@@ -319,7 +320,7 @@ export async function lookUp(
       });
     }
     if (left() <= wait || response?.status === 404) throw unanswered(hiring, lost, money);
-    await abortable(new Promise((resolve) => setTimeout(resolve, wait)), order.deadline.signal);
+    await pause(wait, { signal: order.deadline.signal });
   }
 }
 

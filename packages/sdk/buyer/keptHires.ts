@@ -205,7 +205,8 @@ function sweeper(
     sweptAt = now();
     const kept: { name: string; key: string; startedAt: number }[] = [];
     for (const name of await store.keys(FOLDER)) {
-      const one = await store.get<KeptHire>(name);
+      // A record that cannot be read stays, and stops no other hire.
+      const one = await store.get<KeptHire>(name).catch(() => undefined);
       if (one) kept.push({ name, key: one.key, startedAt: one.startedAt });
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
@@ -213,7 +214,7 @@ function sweeper(
       if (at >= MAX_KEPT || startedAt + KEPT_MS <= now()) await forget(key, name);
     }
     for (const name of await store.keys(TURNS)) {
-      const turn = await store.get<{ until: number }>(name);
+      const turn = await store.get<{ until: number }>(name).catch(() => undefined);
       if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
     }
   };

@@ -12,8 +12,10 @@ import {
 } from "viem";
 import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
+import { pause } from "../pause.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { type OrderedWrites, orderedWrites } from "../store/orderedWrites.ts";
+import { unlessDamaged } from "../store/unlessDamaged.ts";
 import { isUnpaid } from "./isUnpaid.ts";
 
 /** What a transaction does, without its price. */
@@ -75,6 +77,7 @@ export type SentTransactionsParameters = {
   client: PublicClient;
   /** Remembers what was sent until it is mined. Without a store a restart forgets it. */
   store: KeyValueStore | undefined;
+  log?: ((sentence: string, details?: { [key: string]: unknown }) => void) | undefined;
   /** Milliseconds until a transaction that is not mined is sent again at a higher price. */
   replaceMs: number;
   /** Milliseconds between two looks at the chain, while something is not mined. */
@@ -156,8 +159,16 @@ export class SentTransactions {
 
   async #readStore(): Promise<void> {
     const own = this.#keyOf("");
-    for (const key of (await this.#parameters.store?.keys("sent")) ?? []) {
-      const it = key.startsWith(own) ? await this.#parameters.store?.get<Stored>(key) : undefined;
+    const { store, log } = this.#parameters;
+    for (const key of (await store?.keys("sent")) ?? []) {
+      if (store === undefined || !key.startsWith(own)) continue;
+      // A damaged transaction is as one that an earlier process forgot: a node may have it, and its nonce is filled if not.
+      const it = await unlessDamaged(store.get<Stored>(key), (error) =>
+        log?.("A transaction that was sent cannot be read, and is not followed.", {
+          key,
+          error: String(error),
+        }),
+      );
       if (it === undefined) continue;
       const { nonce, to, data, hashes } = it;
       const maxFeePerGas = BigInt(it.maxFeePerGas);
@@ -258,7 +269,7 @@ export class SentTransactions {
     for (let counts = 1; ; counts++) {
       const pending = await this.#count("pending");
       if (pending < this.#afterMined && counts < MOST_COUNTS) {
-        await new Promise((resolve) => setTimeout(resolve, Math.min(COUNT_MS, this.#parameters.pollingMs)));
+        await pause(Math.min(COUNT_MS, this.#parameters.pollingMs));
         continue;
       }
       if (pending < this.#afterMined) this.#afterMined = pending;

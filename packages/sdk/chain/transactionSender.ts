@@ -87,6 +87,7 @@ export type TransactionSenderParameters = {
    * short because an escrow returns the money at its deadline, even if a release was sent before but is not mined.
    */
   replaceMs?: number;
+  log?: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
 /** How long a caller waits for a transaction, in milliseconds. */
@@ -105,6 +106,7 @@ type Attempt = { isSent: boolean; isOver: boolean };
  */
 export function createTransactionSender(parameters: TransactionSenderParameters): TransactionSender {
   const { account, chainId, rpc, pollingMs = 1_000, sendMs = 20_000, store, replaceMs = 30_000 } = parameters;
+  const { log } = parameters;
   const chain = defineChain({
     id: chainId,
     name: `eip155:${chainId}`,
@@ -113,7 +115,7 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
   });
   const transport = typeof rpc === "string" ? rpcTransport(rpc) : rpc;
   const client = createPublicClient({ chain, transport, cacheTime: 0, pollingInterval: pollingMs });
-  const transactions = new SentTransactions({ account, chainId, client, store, replaceMs, pollingMs });
+  const transactions = new SentTransactions({ account, chainId, client, store, log, replaceMs, pollingMs });
   let queue: Promise<unknown> = Promise.resolve();
 
   /** The gas to send with a call. @throws when the node estimates more than the caller allows */

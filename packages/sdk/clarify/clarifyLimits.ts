@@ -53,6 +53,7 @@ export function clarifyLimits({
    */
   const inTurn = turnsByKey();
   const keyOf = (who: string): string => `clarify/${who}`;
+  const nameOf = (buyer: string, isSigned: boolean): string => (isSigned ? buyer : `${UNSIGNED}${buyer}`);
   const read = async (who: string): Promise<Round[]> => (await store.get<Round[]>(keyOf(who))) ?? [];
 
   /** Changes one round, if it is stored and is not accepted. */
@@ -106,6 +107,12 @@ export function clarifyLimits({
   }
 
   return {
+    /**
+     * The name under which the requests of a buyer are counted. Anybody can send unsigned requests in its name, so these have
+     * another name.
+     */
+    nameOf,
+
     /** @throws HireRefusedError 429 `too_many_clarifications`, `countered_just_now`; 409 `duplicate_nonce` */
     begin: async ({ who, ...asked }: Asked & { who: string }): Promise<void> => {
       void sweep(asked.now).catch(() => {});
@@ -128,7 +135,7 @@ export function clarifyLimits({
     accept: async (buyer: string, round: string): Promise<void> => {
       const isSigned = (await read(buyer)).some((known) => known.round === round);
       // Strangers can ask in the buyer's name without a signature. A signed round does not wait for them.
-      await change(isSigned ? buyer : `${UNSIGNED}${buyer}`, round, { accepted: true });
+      await change(nameOf(buyer, isSigned), round, { accepted: true });
     },
   };
 }

@@ -169,7 +169,7 @@ export function createClarification(parameters: CreateClarificationParameters): 
     // Anybody can send an unsigned request. A signed request without a seller or a time is no better: anybody who once
     // received it can send it here. Such requests do not use up the rounds of the buyer that they name.
     const isOwn = signed && named !== undefined && issuedAt !== undefined;
-    const who = isOwn ? request.buyer_id : `unsigned-${request.buyer_id}`;
+    const who = limits.nameOf(request.buyer_id, isOwn);
     await limits.begin({ who, round, nonce, capability, now: seconds() });
     const answer = await answerRequest(request, round);
     await limits.end({

@@ -10,7 +10,7 @@ import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
 import { createTurns, readEach } from "./keeperTurns.ts";
 import type { TriedCall } from "./tryCall.ts";
-import { tryWhenKnown } from "./tryWhenKnown.ts";
+import { whenKnown } from "./whenKnown.ts";
 
 /** The base cost of every transaction, in gas. */
 const TRANSACTION_GAS = 21_000;
@@ -221,9 +221,8 @@ async function take(
   const it = book.read(kind, hire, signer, signature);
   const before = sameWaiting();
   if (before) return await book.stored(before);
-  const tried = await tryNew(calls, it);
-  if (!tried.done) throw refusal(kind, tried);
-  if (!it.byKey) requireRoom(Number(tried.gas));
+  const gas = await tryNew(calls, it);
+  if (!it.byKey) requireRoom(Number(gas));
   // The book may have changed during the trial.
   const meanwhile = sameWaiting();
   if (meanwhile) return await book.stored(meanwhile);
@@ -253,11 +252,15 @@ async function take(
   }
 }
 
-/** Tries a new instruction off the chain. */
-function tryNew(calls: EscrowCalls, { call, id, byKey }: Instruction): Promise<TriedWithGas> {
-  return tryWhenKnown(calls, id, async () =>
-    byKey ? { ...(await calls.tryItem(call, GAS_EACH)), gas: GAS_EACH } : await tryWithGas(calls, call),
-  );
+/** Tries a new instruction off the chain, and returns the gas that its item gets. @throws ChainError `call_refused` */
+function tryNew(calls: EscrowCalls, { kind, call, id, byKey }: Instruction): Promise<bigint> {
+  return whenKnown(calls, id, async () => {
+    const tried = byKey
+      ? { ...(await calls.tryItem(call, GAS_EACH)), gas: GAS_EACH }
+      : await tryWithGas(calls, call);
+    if (!tried.done) throw refusal(kind, tried);
+    return tried.gas;
+  });
 }
 
 /** A trial, and the gas that the item gets. */

@@ -4,7 +4,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { ChainError } from "../errors.ts";
 import type { EscrowCalls, EscrowState } from "./escrowCalls.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
-import { MAX_TRIALS, TRIAL_MS } from "./tryWhenKnown.ts";
+import { whenKnown } from "./whenKnown.ts";
 
 /**
  * Brings signed instructions to an escrow: a wallet that sends them itself, or a keeper by HTTP. Each method except
@@ -27,9 +27,8 @@ const RELEASE: Effect = { status: "released", event: "settlement" };
 const REFUND: Effect = { status: "refunded", event: "settlement" };
 
 /**
- * Sends an instruction. If the contract refuses it because the same was done before, this returns the earlier
- * transaction, which the events name. Several nodes may answer at the address of one RPC, and one that is behind
- * refuses what it does not know yet. So the instruction is sent again while its escrow may be in the right status.
+ * Sends an instruction, as {@link whenKnown} attempts it. If the contract refuses it because the same was done before, this
+ * returns the earlier transaction, which the events name.
  *
  * @param effect what it brings about; undefined for a mark, which leaves the status as it is
  */
@@ -39,22 +38,10 @@ export async function sendWhenKnown(
   send: () => Promise<Hex>,
   effect?: Effect,
 ): Promise<Hex> {
-  for (let trials = 1; ; trials++) {
-    try {
-      return await send();
-    } catch (error) {
-      if (!(error instanceof ChainError) || error.reason !== "WrongStatus") throw error;
-      const id = calls.idOf(hire);
-      const { status } = await calls.state(id);
-      if (effect !== undefined && status === effect.status) {
-        const earlier = await calls.findEvent(id, effect.event);
-        if (earlier !== undefined) return earlier;
-        throw error;
-      }
-      if (trials === MAX_TRIALS || (status !== "none" && status !== "held")) throw error;
-      await new Promise((resolve) => setTimeout(resolve, TRIAL_MS));
-    }
-  }
+  const id = calls.idOf(hire);
+  return await whenKnown(calls, id, send, async (status) =>
+    effect !== undefined && status === effect.status ? await calls.findEvent(id, effect.event) : undefined,
+  );
 }
 
 /** Makes a relay that sends the transactions with its own wallet, which pays the gas. */

@@ -1,5 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
+import * as z from "zod";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { unlessDamaged } from "../store/unlessDamaged.ts";
 
 /**
  * The gas that a paid hire adds to its buyer's account: about the gas of its deposit, its mark of delivery
@@ -32,19 +34,26 @@ export const signaturesOf = (wallet: Address): GasAccountId => `${wallet}${WORDS
 const WORDS = ".words";
 
 /** What an account has cost and brought in its present window. */
-type Account = {
+const accountForm = z.object({
   /** Gas that was spent and earned nothing. */
-  lost: number;
+  lost: z.number(),
   /** Gas that hires which paid the fee have added. */
-  earned: number;
+  earned: z.number(),
   /** Whether a hire of this account has ever paid the fee. */
-  paid: boolean;
+  paid: z.boolean(),
   /** Whether a signature failed although it was valid when it came. */
-  failed: boolean;
+  failed: z.boolean(),
   /** The number of windows in a row with a failure. */
-  strikes: number;
+  strikes: z.number(),
   /** The end of this window, in unix milliseconds. Losses and earnings are forgotten then. */
-  until: number;
+  until: z.number(),
+});
+
+type Account = z.output<typeof accountForm>;
+
+export type GasAccountsParameters = {
+  expectsFees?: boolean;
+  log?: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
 export type GasAccounts = Awaited<ReturnType<typeof openGasAccounts>>;
@@ -66,19 +75,18 @@ export type Reservation = {
  * day. Each paid hire raises this amount. Each further failure counts for a longer time. An account is stored only
  * once it has cost or earned something, so that invented accounts do not fill the disk.
  *
+ * Nobody knows what an account has cost if its file cannot be read. It gets no gas in the longest window that it can have. A
+ * fee ends this window as any other. Until then the file stays as it is, so that a person can put a copy in its place.
+ *
  * @param parameters.expectsFees whether hires pay this keeper a fee. Without fees no buyer ever pays
  */
 export async function openGasAccounts(
   store: KeyValueStore,
   now: () => number = Date.now,
-  { expectsFees = false }: { expectsFees?: boolean } = {},
+  { expectsFees = false, log = () => {} }: GasAccountsParameters = {},
 ) {
-  const accounts = new Map<GasAccountId, Account>();
+  const { accounts, unread } = await readAccounts(store, now(), { expectsFees, log });
   const reserved = new Map<GasAccountId, number>();
-  for (const key of await store.keys("gas")) {
-    const account = await store.get<Account>(key);
-    if (account) accounts.set(key.slice("gas/".length), account);
-  }
   let writes = 0;
   /**
    * Whether a window has brought nothing. Either a signature failed, or a buyer who has never paid made deposits that
@@ -111,8 +119,10 @@ export async function openGasAccounts(
     const windowMs = isInVain(of, account) && !account.paid ? STRANGER_WINDOW_MS : WINDOW_MS;
     const end = now() + windowMs * 2 ** Math.min(account.strikes, MAX_DOUBLINGS);
     // A window begins with its first change, and a failure makes it longer.
+    if (account.until === 0) unread.delete(of);
     if (account.until === 0 || hasJustFailed) account.until = Math.max(account.until, end);
     accounts.set(of, account);
+    if (unread.has(of)) return;
     await store.put(`gas/${of}`, account);
     if (++writes % SWEEP_WRITES === 0) await sweep();
   }
@@ -160,4 +170,40 @@ export async function openGasAccounts(
     /** Seconds until an account's losses are forgotten. */
     secondsToWait: (of: GasAccountId): number => Math.max(1, Math.ceil((current(of).until - now()) / 1_000)),
   };
+}
+
+/** Reads all accounts. `unread`: those whose files cannot be read, until their window is over. */
+async function readAccounts(
+  store: KeyValueStore,
+  now: number,
+  { expectsFees, log }: Required<GasAccountsParameters>,
+): Promise<{ accounts: Map<GasAccountId, Account>; unread: Set<GasAccountId> }> {
+  const accounts = new Map<GasAccountId, Account>();
+  const unread = new Set<GasAccountId>();
+  for (const key of await store.keys("gas")) {
+    const of = key.slice("gas/".length);
+    let fault: Error | undefined;
+    const stored = await unlessDamaged(store.get(key), (error) => {
+      fault = error;
+    });
+    // It was deleted meanwhile.
+    if (stored === undefined && fault === undefined) continue;
+    const { data, error } = accountForm.safeParse(stored);
+    accounts.set(of, data ?? usedUp(of, now, expectsFees));
+    if (data !== undefined) continue;
+    // One file that cannot be read must not stop the keeper.
+    unread.add(of);
+    const sentence =
+      "A gas account cannot be read, so it gets no more gas. Put a copy in its place, or delete it.";
+    log(sentence, { key, error: String(fault ?? error) });
+  }
+  return { accounts, unread };
+}
+
+/** An account that has cost more than any account may, in a window that is as long as its window can be. */
+function usedUp(of: GasAccountId, now: number, expectsFees: boolean): Account {
+  const failed = of.endsWith(WORDS);
+  const windowMs = failed || expectsFees ? STRANGER_WINDOW_MS * 2 ** MAX_DOUBLINGS : WINDOW_MS;
+  const lost = Number.MAX_SAFE_INTEGER;
+  return { lost, earned: 0, paid: false, failed, strikes: MAX_DOUBLINGS, until: now + windowMs };
 }

@@ -6,6 +6,7 @@ import { type Hex, isHex } from "tallystick-protocol/hex";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import * as z from "zod";
 import { ChainError } from "../errors.ts";
+import { pause } from "../pause.ts";
 import { readServiceAnswer } from "../readServiceAnswer.ts";
 import { readText } from "../readText.ts";
 import type { Fetch } from "../requestService.ts";
@@ -84,7 +85,7 @@ export function httpRelay({
     // The pauses grow, since a keeper counts requests.
     for (let pauseMs = 250; isOpen(); pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       if (performance.now() + pauseMs >= until) break;
-      await sleep(pauseMs);
+      await pause(pauseMs);
       const { status, answer: next } = await ask(`/escrows/${state.escrow_id}`, until);
       // Any other status says nothing of the escrow.
       if (status === 200) state = read(outcomeForm, next);
@@ -150,7 +151,7 @@ function askKeeper(base: string, fetch: Fetch) {
         const pauseMs = response.status === 429 ? pauseOf(response) : undefined;
         if (pauseMs === undefined || performance.now() + pauseMs >= until)
           return { status: response.status, answer: Object(readForeignJson(text)) };
-        await sleep(pauseMs);
+        await pause(pauseMs);
       }
     } catch (cause) {
       throw unreachable(`${base}${path}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
@@ -165,8 +166,6 @@ function pauseOf({ headers }: Response): number {
   // A keeper is a stranger. If it always says "at once", it must not keep this process busy.
   return Math.max(MIN_PAUSE_MS, pauseMs);
 }
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 function unreachable(message: string, cause?: unknown): ChainError {
   return new ChainError({

@@ -109,7 +109,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   async function openBooks() {
     await requireOwnStore();
     await batches.open();
-    const accounts = await openGasAccounts(store, now, { expectsFees: fee !== undefined });
+    const accounts = await openGasAccounts(store, now, { expectsFees: fee !== undefined, log });
     const book = await openInstructionBook({ calls, store, accounts, log });
     const limits = { maxBatch, gasPerBuyer, gasPerWallet };
     const isPaid = (): boolean => fee !== undefined;

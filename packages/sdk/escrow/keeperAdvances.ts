@@ -11,7 +11,7 @@ import type { KeeperBatches } from "./keeperBatches.ts";
 import type { OwnDeposits } from "./ownDeposits.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
 import type { TriedCall } from "./tryCall.ts";
-import { tryWhenKnown } from "./tryWhenKnown.ts";
+import { whenKnown } from "./whenKnown.ts";
 
 /** Gas with which a deposit or a mark of delivery is tried: several times what each of the two takes. */
 const TRY_GAS = 1_000_000n;
@@ -60,16 +60,19 @@ export function createAdvances(
   /** Tries a call, and sends it, unless a call with another signature already does the same. */
   async function tryAndSend(it: Advance): Promise<Hex> {
     const { key, what, call, hire, signer } = it;
-    const attempt = (): Promise<TriedCall> => calls.tryItem(call, TRY_GAS);
+    const attempt = async (): Promise<TriedCall> => {
+      const tried = await calls.tryItem(call, TRY_GAS);
+      if (!tried.done) throw refusal(what, tried);
+      return tried;
+    };
     // The contract refuses a second deposit with the same error, so a deposit is tried once.
-    const tried =
-      what === "markDelivered" ? await tryWhenKnown(calls, calls.idOf(hire), attempt) : await attempt();
-    if (!tried.done) throw refusal(what, tried);
+    const { gasUsed } =
+      what === "markDelivered" ? await whenKnown(calls, calls.idOf(hire), attempt) : await attempt();
     const hasCode = await calls.hasCode(signer);
     const running = sending.get(key);
     if (running) return await running;
     if (batches.isOnItsWay(key)) throw notMined(what);
-    const sent = send(parameters, it, (tried.gasUsed * 5n) / 4n, hasCode).finally(() => sending.delete(key));
+    const sent = send(parameters, it, (gasUsed * 5n) / 4n, hasCode).finally(() => sending.delete(key));
     sending.set(key, sent);
     return await sent;
   }

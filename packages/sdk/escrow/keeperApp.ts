@@ -10,6 +10,7 @@ import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { size } from "viem";
 import * as z from "zod";
 import { ChainError, RelayRefusedError } from "../errors.ts";
+import { pause } from "../pause.ts";
 import { limitBody } from "../seller/limitBody.ts";
 import { problemResponse } from "../seller/problem.ts";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
@@ -78,7 +79,7 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
   app.use(cors());
   app.use(limitBody(65_536));
   app.onError((error) => {
-    const response = problemResponse(asRefusal(error), log);
+    const response = problemResponse(asRefusal(error, log), log);
     if (error instanceof RelayRefusedError && error.secondsToWait !== undefined) {
       response.headers.set("retry-after", String(error.secondsToWait));
     }
@@ -141,12 +142,13 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
   async function outcome(hire: Hire): Promise<Response> {
     const id = calls.idOf(hire);
     // The pauses grow, since each look is a question to the chain.
-    for (let until = performance.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+    const until = performance.now() + waitMs;
+    for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       const state = await describe(id);
       // The instruction was taken, so the escrow is there: a node that says `none` does not know the newest deposits.
       if (state.status !== "held" && state.status !== "none") return Response.json(state);
       if (performance.now() > until) return Response.json({ ...state, queued: true }, { status: 202 });
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await pause(pauseMs);
     }
   }
 }
@@ -178,7 +180,7 @@ async function read<Schema extends z.ZodType>(
   return { hire: readHireJson(Reflect.get(Object(body), "hire")), rest: result.data };
 }
 
-function asRefusal(error: unknown): unknown {
+function asRefusal(error: unknown, log: NonNullable<KeeperAppParameters["log"]>): unknown {
   if (error instanceof RelayRefusedError) {
     const { code, message, hint, field, secondsToWait, cause } = error;
     const details = secondsToWait === undefined ? undefined : { retry_after: secondsToWait };
@@ -187,10 +189,13 @@ function asRefusal(error: unknown): unknown {
   }
   if (!(error instanceof ChainError)) return error;
   const isRefused = error.code === "call_refused";
+  // What an RPC, or the service that has the keeper's key, says may hold an address with a key.
+  const isForeign = error.code === "chain_unreachable" && error.cause !== undefined;
+  if (isForeign) log("The chain could not be asked.", { error: error.message });
   return new HireRefusedError({
     status: isRefused ? 409 : 503,
     code: error.code,
-    message: error.message,
+    message: isForeign ? "The chain cannot be asked at the moment." : error.message,
     details: error.reason === undefined ? undefined : { reason: error.reason },
     cause: error,
   });

@@ -1,6 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
-import { abortable } from "../deadline.ts";
+import { pause } from "../pause.ts";
 import { AnswerTooLarge, readBytes } from "../readBytes.ts";
 import { printable } from "./printable.ts";
 
@@ -36,19 +36,7 @@ export async function askNode(
     if (!isBusy || attempt === ATTEMPTS) throw refused(url, path, answer);
     const asked = Number(answer.headers.get("retry-after") ?? 1);
     const seconds = Number.isFinite(asked) ? Math.min(Math.max(asked, 0), MAX_WAIT_SECONDS) : 1;
-    await pause(seconds * 1_000, signal);
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  try {
-    await (signal === undefined ? over : abortable(over, signal));
-  } finally {
-    clearTimeout(timer);
+    await pause(seconds * 1_000, { signal });
   }
 }
 

@@ -5,7 +5,9 @@ import { type Hex, isHex } from "tallystick-protocol/hex";
 import { listingPayee } from "tallystick-protocol/records/listing";
 import * as z from "zod";
 import { networkId, type PaymentNetwork } from "../chain/paymentNetwork.ts";
+import { pause } from "../pause.ts";
 import type { PaymentPayload, PaymentRequirements } from "../x402/paymentHeaders.ts";
+import { shownReason } from "../x402/shownReason.ts";
 import type { FindPayment } from "./findPayment.ts";
 import type { Job, SettlementMode } from "./job.ts";
 import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
@@ -40,7 +42,10 @@ export type DirectModeParameters = {
   shownWithinMs?: number | undefined;
   /** The chain's clock, in milliseconds since 1970. Default: this machine's, by which facilitators judge too. */
   now?: () => number;
+  log?: Log;
 };
+
+type Log = (sentence: string, details?: { [key: string]: unknown }) => void;
 
 /** What a facilitator answers if it has sent the payment, and has not seen it mined in its time (x402). */
 const PENDING = "settlement_pending";
@@ -60,6 +65,7 @@ const LOOK_EVERY_MS = 250;
  */
 export function directMode(parameters: DirectModeParameters): SettlementMode {
   const { network, facilitator, findPayment, shownWithinMs = 5_000, now = Date.now } = parameters;
+  const { log = () => {} } = parameters;
   return {
     requirements: async ({ listing, price }) => ({
       scheme: "exact",
@@ -82,10 +88,12 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
         });
       }
       requireTime(validBefore, Math.ceil((now() + offer.listing.max_latency_ms) / 1000));
-      const verified = await ask("verify", () => facilitator.verify(onlyChecked(payload), requirements));
+      const verified = await ask("verify", log, () => facilitator.verify(onlyChecked(payload), requirements));
       if (!verified.isValid) {
-        const code = verified.invalidReason ?? "invalid_payment";
-        throw new PaymentInvalidError({ code, message: verified.invalidMessage ?? code });
+        const { invalidReason: reason, invalidMessage: text } = verified;
+        const code = shownReason(reason, "invalid_payment");
+        logRest(log, code, { reason, text });
+        throw new PaymentInvalidError({ code, message: `The facilitator refuses the payment: ${code}` });
       }
       return { payer: from, key: `${from}-${nonce}` };
     },
@@ -94,12 +102,13 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
 
     collect: async ({ payment }, { isFirst }) => {
       const { payload, requirements } = payment as NonNullable<Job["payment"]>;
-      const asked = await ask("settle", () => facilitator.settle(onlyChecked(payload), requirements)).catch(
-        (error: HireRefusedError) => error,
-      );
+      const settling = ask("settle", log, () => facilitator.settle(onlyChecked(payload), requirements));
+      const asked = await settling.catch((error: HireRefusedError) => error);
       const settled = asked instanceof HireRefusedError ? undefined : asked;
       if (isFirst && settled && isNotSent(settled)) {
-        const code = settled.errorReason as string;
+        const { errorReason: reason, errorMessage: text } = settled;
+        const code = shownReason(reason, "settlement_failed");
+        logRest(log, code, { reason, text });
         throw new PaymentInvalidError({ code, message: `The payment could not be settled: ${code}` });
       }
       const tx = settled?.transaction;
@@ -183,7 +192,7 @@ export async function lookFor<T>(
   for (const until = performance.now() + ms; ; ) {
     const found = await look();
     if (found !== undefined || performance.now() >= until) return found;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await pause(LOOK_EVERY_MS);
   }
 }
 
@@ -202,17 +211,28 @@ export function authorizationOf(payload: PaymentPayload): { from: Address; nonce
   return { from, nonce, validBefore: Number(validBefore) || 0 };
 }
 
-async function ask<T>(what: string, work: () => Promise<T>): Promise<T> {
+/** Asks a facilitator. What it says in an error is for the log: it may name an address with a key. */
+async function ask<T>(what: string, log: Log, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     const isLate = cause instanceof FacilitatorTimeoutError;
+    log("The facilitator could not be asked.", { what, error: String(cause) });
     throw new HireRefusedError({
       status: isLate ? 504 : 502,
       code: "facilitator_unavailable",
-      message: `The facilitator did not ${what}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      message: `The facilitator did not ${what} the payment.`,
       hint: "Send the same request again later.",
       cause,
     });
   }
+}
+
+/** Logs what a facilitator says of a payment that it refuses, and what the buyer is not told. */
+function logRest(
+  log: Log,
+  told: string,
+  said: { reason: string | undefined; text: string | undefined },
+): void {
+  if (said.reason !== told || said.text !== undefined) log("The facilitator refuses a payment.", said);
 }

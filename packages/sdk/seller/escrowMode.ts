@@ -121,9 +121,14 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
         return { tx, escrowId: id };
       } catch (error) {
         if (!(error instanceof ChainError) || error.code !== "call_refused") throw error;
+        if (error.reason === "WrongStatus") {
+          await requireNotTakenBack(id, relay);
+          throw madeBefore(error);
+        }
+        log("A deposit was refused.", { job: job.id, reason: error.reason, error: error.message });
         throw new PaymentInvalidError({
           code: "deposit_refused",
-          message: `The deposit was refused: ${error.reason ?? error.message}`,
+          message: `The deposit was refused: ${errorNameIn(error) ?? "the reason is in the seller's log"}`,
           hint: "Check that the wallet has the money, and that the authorization is still valid.",
         });
       }
@@ -289,6 +294,23 @@ function notSeen(cause: unknown): HireRefusedError {
     message:
       "The seller cannot read its deposit from the chain. It does not work, and sends the deposit back.",
     hint: "Read the escrow's state, and sign new terms for another hire.",
+    cause,
+  });
+}
+
+/** The name of a contract's error. Any other text of a relay or of an RPC may hold an address with a key. */
+function errorNameIn({ reason }: ChainError): string | undefined {
+  return reason !== undefined && /^[A-Za-z][A-Za-z0-9_]{0,79}$/.test(reason) ? reason : undefined;
+}
+
+/** The error of a seller that cannot find the transaction of a deposit, although the contract has the escrow. */
+function madeBefore(cause: ChainError): HireRefusedError {
+  return new HireRefusedError({
+    status: 504,
+    code: "deposit_unconfirmed",
+    message:
+      "The escrow's contract takes no second deposit, but the chain does not show the first one yet. The seller does not work.",
+    hint: "Read the escrow's state before you pay again. The seller or the buyer can send the deposit back.",
     cause,
   });
 }

@@ -169,6 +169,8 @@ const STATUS_OF_FAILURE = new Map([
   ["no_gas_money", 503],
   ["relay_refused", 503],
   ["transaction_reverted", 503],
+  // The deposit may be in the escrow. 402 would ask the buyer to pay again.
+  ["deposit_unconfirmed", 504],
 ]);
 
 /** The answer to the hire of a job. @throws HireRefusedError when the job failed, or cannot go on for now */

@@ -11,6 +11,7 @@ import type { LocalAccount } from "viem";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
+import { pause } from "../pause.ts";
 import { ServiceError } from "../requestService.ts";
 import { type JobLease, type JobLeases, LeaseLostError } from "../store/jobLeases.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
@@ -144,7 +145,7 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
         log("A job could not go on.", { job: job.id, stage: job.stage, error: String(error) });
         // The job stays as it is. The next start, or the next search for unfinished jobs, continues it.
         if (++attempt > COLLECT_RETRIES) return job;
-        await new Promise((resolve) => setTimeout(resolve, COLLECT_RETRY_MS * attempt));
+        await pause(COLLECT_RETRY_MS * attempt);
       }
     }
     await parameters

@@ -1,6 +1,7 @@
 import type { Hex } from "tallystick-protocol/hex";
 import { ChainError, RelayRefusedError } from "../errors.ts";
 import type { EscrowRelay } from "../escrow/escrowRelay.ts";
+import { pause } from "../pause.ts";
 
 /**
  * The shortest, the first and the longest pause between two attempts, in milliseconds. Each pause is twice as long as the
@@ -52,7 +53,7 @@ async function markLater(mark: DeliveryMark, until: number): Promise<void> {
   for (let longestMs = FIRST_PAUSE_MS; ; longestMs = Math.min(2 * longestMs, MOST_PAUSE_MS)) {
     const pauseMs = Math.min(longestMs, (until - mark.now()) / 2);
     if (pauseMs < LEAST_PAUSE_MS) return;
-    await pause(pauseMs);
+    await pause(pauseMs, { mayEnd: true });
     if ((await attempt(mark, () => sendUnlessMarked(mark))) !== "due") return;
   }
 }
@@ -77,12 +78,4 @@ function isFinal(error: unknown): boolean {
   if (error instanceof RelayRefusedError) return error.secondsToWait === undefined;
   if (!(error instanceof ChainError) || !FINAL.has(error.code)) return false;
   return Object(error.details).is_temporary !== true;
-}
-
-/** A process that has nothing else to do may end meanwhile. */
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    (timer as { unref?: () => void }).unref?.();
-  });
 }

@@ -58,10 +58,17 @@ export function createOldWork(parameters: {
     const next = keys.length < left.length ? (keys.at(-1) ?? "") : "";
     // The place is stored first. Otherwise a job that cannot be read would stop all later passes.
     if (next !== last) await store.put(PLACE, next);
+    const faults: unknown[] = [];
     await forEachAtOnce(keys, { atOnce: READS_AT_ONCE }, async (key) => {
-      const job = await store.get<Job>(key);
-      if (job && isOld(job) && !(await isWaiting(job.id))) await store.put(key, withoutWork(job, now()));
+      try {
+        const job = await store.get<Job>(key);
+        if (job && isOld(job) && !(await isWaiting(job.id))) await store.put(key, withoutWork(job, now()));
+      } catch (error) {
+        // The work of the other jobs must not stay for one job that cannot be read.
+        faults.push(error);
+      }
     });
+    if (faults.length > 0) throw faults[0];
   };
 }
 

@@ -95,9 +95,15 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
     for (const path of await store.keys("outbox")) {
       if (closed) return;
       const key = path.slice("outbox/".length);
-      const notBefore = (await store.get<Waiting>(path))?.notBefore ?? 0;
-      const settled = notBefore > now() ? undefined : await submit(key);
-      if (!settled) left++;
+      try {
+        const notBefore = (await store.get<Waiting>(path))?.notBefore ?? 0;
+        const settled = notBefore > now() ? undefined : await submit(key);
+        if (!settled) left++;
+      } catch (error) {
+        // One receipt that cannot be read must not stop the others.
+        log("A receipt cannot be read or sent. It is tried again.", { key, error: String(error) });
+        left++;
+      }
     }
     if (left > 0) plan();
   }

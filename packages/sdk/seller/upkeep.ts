@@ -30,8 +30,13 @@ export function createUpkeep({ store, leases, leaseMs, runner, modeOf, sweeps, l
 
   async function takeUp(): Promise<void> {
     for (const id of await leases.open()) {
-      const job = await store.get<Job>(`job/${id}`);
-      if (job && !isEnded(job.stage)) void runner.run(job);
+      try {
+        const job = await store.get<Job>(`job/${id}`);
+        if (job && !isEnded(job.stage)) void runner.run(job);
+      } catch (error) {
+        // One job that cannot be read must not stop the others.
+        log("An unfinished job cannot be read. It is tried again.", { job: id, error: String(error) });
+      }
     }
     for (const sweep of sweeps) await sweep();
   }
@@ -39,10 +44,11 @@ export function createUpkeep({ store, leases, leaseMs, runner, modeOf, sweeps, l
   return {
     /** Waits for the jobs of earlier processes. The rest follows at intervals. */
     start: async (): Promise<void> => {
-      await continueJobs(store, async (job) => {
+      const goOn = async (job: Job): Promise<void> => {
         if (job.isMarkDue) markAgain(job);
         if (!isEnded(job.stage)) await runner.run(job);
-      });
+      };
+      await continueJobs(store, goOn, log);
       timer ??= setInterval(() => {
         takeUp().catch((error) => log("Unfinished jobs could not be continued.", { error: String(error) }));
       }, leaseMs);

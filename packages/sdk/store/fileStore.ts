@@ -13,6 +13,9 @@ const DRAFT = /\.json\.[0-9a-f]{8}-[0-9a-f-]{27}\.tmp$/;
 /** A draft of this age belongs to a process that was killed, in milliseconds. Writing a draft takes much less. */
 const DRAFT_MS = 600_000;
 
+/** Errors of a single file. Others may be errors of the whole disk, and pass. */
+const OF_THE_FILE = new Set(["EACCES", "EPERM", "EISDIR"]);
+
 /**
  * A store in a folder, one file for each key. A value is on the disk before the promise resolves. A file is
  * written under another name and then renamed, so a process that is killed at any moment leaves only complete
@@ -61,8 +64,16 @@ export function fileStore(folder: string): KeyValueStore {
 
   return {
     get: async <T>(key: string) => {
-      const text = await unlessMissing(readFile(fileOf(key), "utf8"));
-      return text === undefined ? undefined : (JSON.parse(text) as T);
+      const reading = readFile(fileOf(key), "utf8").catch((error: NodeJS.ErrnoException) => {
+        throw OF_THE_FILE.has(error.code ?? "") ? unreadable(key, error) : error;
+      });
+      const text = await unlessMissing(reading);
+      if (text === undefined) return undefined;
+      try {
+        return JSON.parse(text) as T;
+      } catch (error) {
+        throw unreadable(key, error);
+      }
     },
     put: async (key, value) => {
       const file = fileOf(key);
@@ -92,6 +103,15 @@ export function fileStore(folder: string): KeyValueStore {
         .map((file) => `${name}/${file.slice(0, -".json".length)}`);
     },
   };
+}
+
+function unreadable(key: string, cause: unknown): TallystickError {
+  return new TallystickError({
+    code: "unreadable_value",
+    message: `The file ${key}.json of a store is damaged, or this account may not read it.`,
+    hint: "Give it back to this account, or put a copy in its place. If nothing needs it, move it away.",
+    cause,
+  });
 }
 
 /**

@@ -7,6 +7,9 @@ import { dayOf } from "../schedule/slots.ts";
 /** For how many UTC days an agent counts as served by a host after the prober found it there. */
 const SERVED_DAYS = 7;
 
+/** How long the clock must have shown a day before anything counts as old on that day, in milliseconds. */
+const SURE_MS = 3_600_000;
+
 type Entry = {
   /** For each agent, the last UTC day on which the host's payment terms named it, or its payee, as the receiver. */
   served: Map<Address, number>;
@@ -45,6 +48,14 @@ export class HostMemory {
   readonly #entries = new Map<string, Entry>();
   /** All days as they were before {@link goBackTo} replaced some of them. */
   #before: ReturnType<HostMemory["toJson"]> | undefined;
+  /** The days of the last hour and the one before them, and when each was told. */
+  readonly #told: { day: number; at: number }[] = [];
+  readonly #elapsed: () => number;
+
+  /** @param elapsed milliseconds that never go back */
+  constructor(elapsed: () => number = () => performance.now()) {
+    this.#elapsed = elapsed;
+  }
 
   #of(key: string): Entry {
     let entry = this.#entries.get(key);
@@ -158,16 +169,26 @@ export class HostMemory {
 
   /**
    * Forgets agents that a host was not asked for within a week. Then forgets each host that has no listing and no
-   * agents left.
+   * agents left. A clock that is days ahead for less than an hour makes it forget nothing.
    */
   keepOnly(isListed: (key: string) => boolean, day: number): void {
+    const surely = this.#surely(day);
     for (const [key, { served, asked }] of this.#entries) {
-      for (const [agent, last] of served) if (last <= day - SERVED_DAYS) served.delete(agent);
-      for (const [agent, last] of asked) if (last <= day - SERVED_DAYS) asked.delete(agent);
+      for (const days of [served, asked])
+        for (const [agent, last] of days) if (last <= surely - SERVED_DAYS) days.delete(agent);
       // A host without a listing is kept until all its agents are forgotten. So if a listing is missing for an hour
       // and comes back, the prober does not ask the host for the same agent again on the same day.
       if (!isListed(key) && served.size === 0 && asked.size === 0) this.#entries.delete(key);
     }
+  }
+
+  /** The earliest of the days that were told in the last hour; no day at all in the first hour of a process. */
+  #surely(day: number): number {
+    const at = this.#elapsed();
+    this.#told.push({ day, at });
+    while ((this.#told[1]?.at ?? at) <= at - SURE_MS) this.#told.shift();
+    const isSure = this.#told.some((it) => it.at <= at - SURE_MS);
+    return isSure ? Math.min(...this.#told.map((it) => it.day)) : Number.NEGATIVE_INFINITY;
   }
 
   /** A day that is later than this one was noted by a wrong clock. It is replaced by this day. */

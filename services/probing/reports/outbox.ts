@@ -74,8 +74,13 @@ export class Outbox {
   async open(): Promise<void> {
     for (const hour of await this.#hours()) {
       this.#stored.add(hour);
-      const report = await this.#read(hour);
-      if (report.parts.some(isWaiting)) this.#waiting.set(hour, report);
+      const report = await this.#read(hour).catch((error: unknown) => {
+        // A damaged report stops no prober. It is not made again, because a part of it may have been sent.
+        if (!(error instanceof SyntaxError)) throw error;
+        this.#parameters.log("A report is damaged, so it is not sent any more.", { hour, error });
+        return undefined;
+      });
+      if (report?.parts.some(isWaiting)) this.#waiting.set(hour, report);
     }
   }
 

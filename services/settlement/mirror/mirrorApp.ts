@@ -80,7 +80,9 @@ export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorApp
     const { refusal, ...state } = mirror.state;
     const { code, message, hint } = refusal ?? {};
     const problem = refusal && { code, reason: message, hint };
-    const copy = bucket && { bucket: bucket() };
+    // Where the copy is, and what its errors say of that, is only in the log: strangers need not know it.
+    const copied = bucket?.();
+    const copy = copied && { bucket: { size: copied.size, code: copied.code } };
     return c.json(
       { status: refusal ? "refusing" : "ok", ...problem, ...state, ...copy },
       refusal ? 503 : 200,

@@ -187,6 +187,9 @@ describe("a running mirror", () => {
       everyMs: 20,
     });
     expect(store.objects.get("bucket/log/checkpoint")?.toString()).to.equal("somebody else's");
+    // Strangers see that the copy stops, and not where it is.
+    const health = await (await fetch(`${mirror.url}/health`)).text();
+    expect(health).to.contain("bucket_contradicts").and.not.to.contain(store.url);
   });
 
   it("continues where it was after it is killed while it fetches", async () => {

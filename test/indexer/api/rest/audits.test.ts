@@ -78,7 +78,7 @@ describe("REST: audits", () => {
     }
   });
 
-  it("gives decisions page by page, only of final blocks, and lets final pages be cached forever", async () => {
+  it("gives decisions page by page, only of final blocks, and lets caches keep no page for long, because an upgrade may change it", async () => {
     const records = [...story.store.rows("record").values()].filter(
       ({ type, status }) => type === "audit_actuation" && status === "valid",
     );
@@ -99,7 +99,7 @@ describe("REST: audits", () => {
       seq: first.seq,
     });
     const page = await log("?limit=1");
-    expect(page.response.headers.get("cache-control")).to.contain("immutable");
+    expect(page.response.headers.get("cache-control")).to.equal("public, max-age=5");
     expect(page.body?.actuations.map(({ hash }) => hash)).to.deep.equal([first.hash]);
     const rest = await log(`?limit=1&cursor=${page.body?.next_cursor}`);
     expect(rest.body?.actuations.map(({ hash }) => hash)).to.deep.equal([second.hash]);

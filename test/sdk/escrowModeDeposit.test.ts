@@ -1,0 +1,70 @@
+import { expect } from "chai";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { base } from "tallystick-sdk/chain/paymentNetwork";
+import { ChainError } from "tallystick-sdk/errors";
+import type { EscrowRelay } from "tallystick-sdk/escrow/escrowRelay";
+import { toEscrowPayload } from "tallystick-sdk/escrow/escrowScheme";
+import { escrowMode } from "tallystick-sdk/seller/escrowMode";
+import type { Job } from "tallystick-sdk/seller/job";
+import { HireRefusedError, PaymentInvalidError } from "tallystick-sdk/seller/sellerErrors";
+import { newWallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
+
+const address = (byte: string) => `0x${byte.repeat(20)}` as const;
+
+describe("a deposit that a seller's relay refuses", () => {
+  const seller = newWallet();
+  const hire: Hire = {
+    ...{ hireId: `0x${"33".repeat(32)}` as const, buyer: address("b1"), seller: seller.address },
+    ...{ payee: ZERO_ADDRESS, amount: 1_000_000n, fee: 0n, feeRecipient: ZERO_ADDRESS },
+    ...{ deadline: 2n ** 40n, arbiter: ZERO_ADDRESS },
+  };
+  const authorization = { validAfter: 0n, validBefore: 9n, signature: "0x12" } as const;
+  const payment = { payload: { payload: toEscrowPayload({ hire, authorization }) } };
+  const job = { id: "job", payment } as unknown as Job;
+
+  /** What the buyer is told if the relay fails so, and if this is the state of the escrow. */
+  const told = async (
+    fault: Error,
+    state: EscrowRelay["state"],
+    log: (...line: unknown[]) => void = () => {},
+  ) => {
+    const relay = { deposit: () => Promise.reject(fault), state } as Partial<EscrowRelay> as EscrowRelay;
+    const { account } = seller;
+    const mode = escrowMode({ account, network: base, escrow: address("e5"), relay, log });
+    return await rejection(mode.secure(job));
+  };
+  const stateOf = (status: string) => async () => ({ status, delivered: false, amount: 0n }) as never;
+  const used = new ChainError({ code: "call_refused", message: "no", reason: "WrongStatus" });
+
+  it("because it was made before may be in the escrow, so the seller sends it back if it can", async () => {
+    const away = async () => Promise.reject(new Error("away"));
+    for (const state of [stateOf("none"), stateOf("held"), away]) {
+      const error = await told(used, state);
+      // A seller gives the money of a failed job back, unless the payment was invalid.
+      expect(error).to.be.instanceOf(HireRefusedError);
+      expect(error).to.include({ code: "deposit_unconfirmed", status: 504 });
+    }
+    expect(await told(used, stateOf("refunded"))).to.include({ code: "payment_taken_back" });
+  });
+
+  it("for another reason is not in the escrow", async () => {
+    const poor = new ChainError({ code: "call_refused", message: "no", reason: "NotEnough" });
+    const error = await told(poor, stateOf("none"));
+    expect(error).to.be.instanceOf(PaymentInvalidError);
+    expect(error).to.include({ code: "deposit_refused", message: "The deposit was refused: NotEnough" });
+  });
+
+  it("does not show the buyer what a relay or an RPC says", async () => {
+    const said = "POST https://rpc.example/key-123 answered 401";
+    const lines: unknown[][] = [];
+    for (const reason of [undefined, said]) {
+      const fault = new ChainError({ code: "call_refused", message: said, reason });
+      const error = await told(fault, stateOf("none"), (...line) => lines.push(line));
+      expect(error).to.include({ code: "deposit_refused" });
+      expect(error.message).not.to.contain("key-123");
+    }
+    expect(lines.map((line) => JSON.stringify(line).includes("key-123"))).to.deep.equal([true, true]);
+  });
+});
