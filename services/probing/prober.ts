@@ -188,6 +188,11 @@ export class Prober {
     await this.#desk.open(hour);
   }
 
+  /** The turns of all requests of this prober. */
+  get pacer(): Pacer {
+    return this.#pacer;
+  }
+
   /** Reads the listings again. If the node does not answer, the old ones stay. */
   async refresh(): Promise<void> {
     const { listings, now, log, folder } = this.#it;

@@ -101,7 +101,7 @@ async function startProber(
   });
   opened(() => prober.close());
   const monitoring = await openMonitoringDesk(fileStore(path.join(folder, "state")), {
-    ...{ ask, policy, resolve, leaveOut, userAgent, log, signal: stop.signal },
+    ...{ ask, pacer: prober.pacer, policy, resolve, leaveOut, userAgent, log, signal: stop.signal },
     monitored: () => readMonitored(nodeUrl, stop.signal),
     pause: () => pause(MONITORING_MS),
     send: (body) => settle("monitoring", body),
@@ -150,6 +150,8 @@ async function startProber(
     close: async () => {
       for (const timer of timers) clearInterval(timer);
       stop.abort(new Error("the prober was stopped"));
+      // The round of monitoring may wait for its turn.
+      prober.pacer.close();
       await Promise.allSettled([refreshing, reporting, monitored]);
       await prober.close();
       await server.close();

@@ -8,10 +8,15 @@ import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { compareMonitoring } from "../../services/probing/monitoring/compareMonitoring.ts";
 import { differencesToTell } from "../../services/probing/monitoring/differencesToTell.ts";
 import { openMonitoringDesk } from "../../services/probing/monitoring/monitoringDesk.ts";
-import { type MonitoringReport, monitoringRound } from "../../services/probing/monitoring/monitoringRound.ts";
+import {
+  type MonitoringParameters,
+  type MonitoringReport,
+  monitoringRound,
+} from "../../services/probing/monitoring/monitoringRound.ts";
 import { readMonitored } from "../../services/probing/monitoring/readMonitored.ts";
 import { ask } from "../../services/probing/net/ask.ts";
 import { openPolicy, publicPolicy } from "../../services/probing/net/policy.ts";
+import { Pacer } from "../../services/probing/schedule/pacer.ts";
 
 const agents = [`0x${"a1".repeat(20)}`, `0x${"b2".repeat(20)}`] as const;
 const measured = [
@@ -27,6 +32,7 @@ const said = (uptime: unknown, p99: unknown) =>
       ],
     },
   });
+const pacer = new Pacer({ perSecond: 1_000_000 });
 const differs = (text: string) => compareMonitoring(text, measured)?.map((it) => it.differs);
 
 describe("an agent's own monitoring", () => {
@@ -55,6 +61,7 @@ describe("an agent's own monitoring", () => {
           sent.push(body);
         },
         ...{ policy: openPolicy, leaveOut: [], userAgent: "test", resolve: async () => ["127.0.0.1"] },
+        pacer,
         ...{ now: () => clock.now, pause: async () => {}, log: () => {} },
         signal: new AbortController().signal,
         ask: async ({ url }) => ({
@@ -183,7 +190,7 @@ describe("an agent's own monitoring", () => {
       }
       await monitoringRound(
         {
-          ...{ monitored: monitored(), ask, policy, leaveOut, userAgent: "test", now: () => 5 },
+          ...{ monitored: monitored(), ask, pacer, policy, leaveOut, userAgent: "test", now: () => 5 },
           ...{ resolve: async () => ["10.0.0.1"], pause: async () => {}, log: () => {} },
           signal: new AbortController().signal,
         },
@@ -222,8 +229,9 @@ describe("an agent's own monitoring", () => {
           monitored: (async function* () {
             for (const it of all) yield { ...it, measured };
           })(),
+          pacer,
           ask: async ({ url }) => {
-            asked.add(url);
+            if (!url.endsWith("/robots.txt")) asked.add(url);
             return { ...{ status: 200, headers: new Headers(), isCut: false }, text: said(0.95, 1_000) };
           },
           ...{ before, policy: openPolicy, leaveOut: [], userAgent: "test", now: () => 5 },
@@ -243,6 +251,89 @@ describe("an agent's own monitoring", () => {
     drawn = 300;
     expect(await round(first)).to.have.length(301);
     expect([...asked]).to.deep.equal([...urls(200, 300), "https://b.example/"]);
+  });
+
+  /** A round over these endpoints. `asked` gets the URL of every request. */
+  const roundAt = async (
+    endpoints: readonly string[],
+    asked: string[],
+    {
+      robots = { status: 404, text: "" },
+      ...changes
+    }: Partial<MonitoringParameters> & { robots?: { status: number; text: string } } = {},
+  ) => {
+    const reports: MonitoringReport[] = [];
+    await monitoringRound(
+      {
+        monitored: (async function* () {
+          for (const [n, endpoint] of endpoints.entries()) yield { agent: `${n}`, endpoint, measured };
+        })(),
+        ask: async ({ url }) => {
+          asked.push(url);
+          const answer = { status: 200, headers: new Headers(), isCut: false, text: said(0.95, 1_000) };
+          return url === "https://a.example/robots.txt" ? { ...answer, ...robots } : answer;
+        },
+        ...{ pacer, policy: openPolicy, leaveOut: [], userAgent: "test", now: () => 5 },
+        ...{ resolve: async () => ["10.0.0.1"], pause: async () => {}, log: () => {} },
+        signal: new AbortController().signal,
+        ...changes,
+      },
+      (report) => reports.push(report),
+    );
+    return reports;
+  };
+
+  it("is not read where a robots.txt asks probers to stay away; the file is read once in a round", async () => {
+    const endpoints = ["https://a.example/1", "https://b.example/", "https://a.example/2"];
+    const others = ["https://b.example/robots.txt", "https://b.example/"];
+    const robots = { status: 200, text: "User-agent: tallystick-prober\nDisallow: /" };
+    const problems = (reports: MonitoringReport[]) => reports.map(({ problem }) => problem);
+    const asked: string[] = [];
+    const first = await roundAt(endpoints, asked, { robots });
+    expect(problems(first)).to.deep.equal(["opted_out", null, "opted_out"]);
+    expect(asked.splice(0)).to.deep.equal(["https://a.example/robots.txt", ...others]);
+    // A file that cannot be read changes nothing.
+    const unread = { status: 503, text: "" };
+    const second = await roundAt(endpoints, asked, { robots: unread, before: first });
+    expect(problems(second)).to.deep.equal(["opted_out", null, "opted_out"]);
+    expect(asked.splice(0)).to.deep.equal(["https://a.example/robots.txt", ...others]);
+    expect(problems(await roundAt(endpoints, asked, { robots: unread }))).to.deep.equal([null, null, null]);
+    expect(problems(await roundAt(endpoints, asked, { before: second }))).to.deep.equal([null, null, null]);
+  });
+
+  it("waits for its turn while a look at the same address is under way", async () => {
+    const look = Promise.withResolvers<void>();
+    const own = new Pacer({ perSecond: 100 });
+    const looking = own.run({ key: "10.0.0.1", isUrgent: true, isWanted: () => true }, () => look.promise);
+    const asked: string[] = [];
+    const round = roundAt(["https://a.example/1"], asked, { pacer: own });
+    while (own.waiting === 0 && asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).to.deep.equal([]);
+    look.resolve();
+    await Promise.all([looking, round]);
+    expect(asked).to.deep.equal(["https://a.example/robots.txt", "https://a.example/1"]);
+  });
+
+  it("is read for agents that come after ten thousand others", async () => {
+    const others = Array.from({ length: 10_000 }, (_, n) => `https://a.example/${n}`);
+    const asked: string[] = [];
+    const first = await roundAt([...others, "https://b.example/"], asked);
+    expect(first.at(-1)?.problem).to.equal(null);
+    expect(asked).to.have.length(103);
+    // Agents that may not be asked take no places.
+    const leaveOut = ["a.example:443"];
+    expect((await roundAt([...others, "https://b.example/"], [], { leaveOut })).at(-1)?.problem).to.equal(
+      null,
+    );
+    // Each agent has a host of its own. The last round named them all, so some of all are drawn.
+    const many = Array.from({ length: 20_000 }, (_, n) => `https://${n}.example/`);
+    const before = many.map((endpoint, n) => ({
+      ...{ agent: `${n}`, endpoint, askedAt: 5, problem: "not_drawn", guarantees: [] },
+    }));
+    let drawn = 20_000;
+    const reports = await roundAt(many, [], { before, random: () => (--drawn + 0.5) / 20_000 });
+    expect(reports.findIndex(({ problem }) => problem === null)).to.equal(10_000);
+    expect(reports.at(-1)?.problem).to.equal(null);
   });
 
   it("is not read from a node whose answer has another form, and nothing of that answer goes into a record", async () => {

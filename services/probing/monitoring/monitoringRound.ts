@@ -3,24 +3,20 @@ import type { Log } from "tallystick-runtime/stderrLog";
 import type { Answer, Question } from "../net/ask.ts";
 import { lookUp } from "../net/lookUp.ts";
 import type { Policy } from "../net/policy.ts";
+import type { Pacer } from "../schedule/pacer.ts";
+import { isOptedOut } from "../terms/robots.ts";
+import { hostKeyOf } from "../terms/target.ts";
+import { createAgentDraw } from "./agentDraw.ts";
 import { compareMonitoring, type MonitoringRow } from "./compareMonitoring.ts";
 import type { Monitored } from "./readMonitored.ts";
 
-/** The longest wait for an endpoint's answer, in milliseconds. */
+/** The longest wait for an answer of an endpoint, or of a robots.txt, in milliseconds. */
 const ANSWER_MS = 10_000;
-
-/** The most agents of a round. At one agent per second a round takes at most three hours. */
-const MAX_AGENTS = 10_000;
-
-/**
- * The most agents of one host that are asked in a round. Anybody may name a stranger's host. If more agents named a host in
- * the last round, this round draws some of them, so that none is always left out.
- */
-const MAX_OF_HOST = 100;
 
 /** The result of asking an agent's own monitoring endpoint. `problem`: why there is nothing to compare. */
 export type MonitoringReport = {
   agent: string;
+  /** If the agent was not drawn, or may not be asked, only the origin of its endpoint. */
   endpoint: string;
   /** Unix seconds. */
   askedAt: number;
@@ -31,6 +27,8 @@ export type MonitoringReport = {
 export type MonitoringParameters = {
   monitored: AsyncIterable<Monitored>;
   ask: (question: Question) => Promise<Answer>;
+  /** Gives each request its turn. The prober's looks take their turns from it too. */
+  pacer: Pacer;
   policy: Policy;
   resolve: (host: string) => Promise<string[]>;
   /** `host:port` of hosts that asked not to be probed. */
@@ -59,23 +57,23 @@ export async function monitoringRound(
   note: (report: MonitoringReport) => void,
 ): Promise<void> {
   const { monitored, before = [], random = Math.random, pause, now, signal, log } = parameters;
-  const named = Map.groupBy(before, ({ endpoint }) => hostNamed(endpoint));
-  const asked = new Map<string, number>();
-  let agents = 0;
-  for await (const it of monitored) {
-    if (signal.aborted || agents++ >= MAX_AGENTS) return;
-    const host = hostNamed(it.endpoint);
-    const ofHost = asked.get(host) ?? 0;
-    if (ofHost >= MAX_OF_HOST || random() * (named.get(host)?.length ?? 0) >= MAX_OF_HOST) {
-      const { agent, endpoint } = it;
-      note({ agent, endpoint, askedAt: Math.floor(now()), problem: "not_drawn", guarantees: [] });
+  const named = before.map(({ endpoint }) => endpoint);
+  const isDrawn = createAgentDraw(
+    named.filter((endpoint) => refusalOf(parameters, endpoint) === undefined),
+    random,
+  );
+  const textOf = createReading(parameters);
+  for await (const { agent, endpoint, measured } of monitored) {
+    if (signal.aborted) return;
+    const reason = refusalOf(parameters, endpoint) ?? (isDrawn(endpoint) ? undefined : "not_drawn");
+    if (reason !== undefined) {
+      const origin = URL.parse(endpoint)?.origin ?? "";
+      note({ agent, endpoint: origin, askedAt: Math.floor(now()), problem: reason, guarantees: [] });
       continue;
     }
-    asked.set(host, ofHost + 1);
-    const answer = await textOf(parameters, it.endpoint);
-    const guarantees = "text" in answer ? compareMonitoring(answer.text, it.measured) : [];
+    const answer = await textOf(endpoint);
+    const guarantees = "text" in answer ? compareMonitoring(answer.text, measured) : [];
     const problem = "problem" in answer ? answer.problem : guarantees === undefined ? "other_form" : null;
-    const { agent, endpoint } = it;
     const report = { agent, endpoint, askedAt: Math.floor(now()), problem, guarantees: guarantees ?? [] };
     if (report.guarantees.some(({ differs }) => differs))
       log("An agent's own monitoring says something else than what was measured.", { agent, endpoint });
@@ -84,30 +82,63 @@ export async function monitoringRound(
   }
 }
 
-/** The host of an endpoint; empty if the endpoint is no URL. */
-function hostNamed(endpoint: string): string {
-  const url = URL.parse(endpoint);
-  return url === null ? "" : hostOf(url);
+/** Why an endpoint is never asked; undefined if it may be. */
+function refusalOf(
+  { policy, leaveOut }: Pick<MonitoringParameters, "policy" | "leaveOut">,
+  endpoint: string,
+): string | undefined {
+  if (policy.problemOf(endpoint) !== undefined) return "private_address";
+  return leaveOut.includes(hostKeyOf(endpoint) ?? "") ? "left_out" : undefined;
 }
 
-async function textOf(
-  { ask, policy, resolve, leaveOut, userAgent, signal }: MonitoringParameters,
-  endpoint: string,
-): Promise<{ text: string } | { problem: string }> {
-  if (policy.problemOf(endpoint) !== undefined) return { problem: "private_address" };
-  const url = new URL(endpoint);
-  const host = hostOf(url);
-  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
-  if (leaveOut.includes(`${host}:${port}`)) return { problem: "left_out" };
-  const found = await lookUp(host, policy, resolve);
-  if ("refused" in found) return { problem: found.refused };
-  try {
+/**
+ * Makes a function that reads an endpoint. It reads the robots.txt of each origin once, before its first endpoint. Anybody
+ * can name a stranger's host, so a host that asks probers to stay away gets nothing but this request.
+ */
+function createReading({
+  ask,
+  pacer,
+  policy,
+  resolve,
+  userAgent,
+  before = [],
+  signal,
+}: MonitoringParameters) {
+  /** Why the endpoints of an origin are not asked in this round; undefined if they may be. */
+  const problems = new Map<string, string | undefined>();
+  const optedOut = new Set(
+    before.flatMap(({ endpoint, problem }) => (problem === "opted_out" ? [new URL(endpoint).origin] : [])),
+  );
+
+  async function read(url: string, address: string): Promise<Answer | { problem: string }> {
     const headers = { accept: "application/json", "user-agent": userAgent };
+    const turn = { key: address, isUrgent: false, isWanted: () => !signal.aborted };
+    const question = { url, address, headers, timeoutMs: ANSWER_MS, signal };
+    if (signal.aborted) return { problem: "dropped" };
+    const reply = pacer.run(turn, () => ask(question)).catch(() => ({ problem: "unreachable" }));
+    return (await reply) ?? { problem: "dropped" };
+  }
+
+  async function robotsProblem({ origin }: URL, address: string): Promise<string | undefined> {
+    const answer = await read(`${origin}/robots.txt`, address);
+    if ("problem" in answer) return answer.problem;
+    // If the file cannot be read, the last known state stays.
+    const isOut =
+      answer.status >= 500 ? optedOut.has(origin) : answer.status === 200 && isOptedOut(answer.text);
+    return isOut ? "opted_out" : undefined;
+  }
+
+  return async (endpoint: string): Promise<{ text: string } | { problem: string }> => {
+    const url = new URL(endpoint);
+    const found = await lookUp(hostOf(url), policy, resolve);
+    if ("refused" in found) return { problem: found.refused };
     const address = found.addresses[0] as string;
-    const answer = await ask({ url: endpoint, address, headers, timeoutMs: ANSWER_MS, signal });
+    if (!problems.has(url.origin)) problems.set(url.origin, await robotsProblem(url, address));
+    const problem = problems.get(url.origin);
+    if (problem !== undefined) return { problem };
+    const answer = await read(endpoint, address);
+    if ("problem" in answer) return answer;
     if (answer.status !== 200) return { problem: `http_${answer.status}` };
     return answer.isCut ? { problem: "too_large" } : { text: answer.text };
-  } catch {
-    return { problem: "unreachable" };
-  }
+  };
 }

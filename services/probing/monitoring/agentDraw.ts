@@ -1,0 +1,47 @@
+import { hostOf } from "tallystick-protocol/net/publicAddress";
+
+/** The most agents that are asked in a round. At one agent per second a round takes about three hours. */
+const MAX_AGENTS = 10_000;
+
+/**
+ * The most agents of one host that are asked in a round. Anybody may name a stranger's host. If more agents named a host in
+ * the last round, this round draws some of them, so that none is always left out.
+ */
+const MAX_OF_HOST = 100;
+
+/**
+ * Draws the agents that a round asks. Anybody can make many agents, and they may come before all others. So the draw gives
+ * every agent the same chance at its host, and every host as many places as it has agents, up to {@link MAX_OF_HOST}.
+ *
+ * @param before the endpoints that could have been asked in the last round
+ * @param random gives a number from 0 to below 1
+ * @returns a function that is called for each endpoint, in turn, and says whether it is asked
+ */
+export function createAgentDraw(
+  before: readonly string[],
+  random: () => number,
+): (endpoint: string) => boolean {
+  const named = new Map<string, number>();
+  for (const endpoint of before) named.set(hostNamed(endpoint), (named.get(hostNamed(endpoint)) ?? 0) + 1);
+  const places = [...named.values()].reduce((sum, ofHost) => sum + Math.min(ofHost, MAX_OF_HOST), 0);
+  const chanceOfPlace = Math.min(1, MAX_AGENTS / places);
+  const asked = new Map<string, number>();
+  let agents = 0;
+
+  return (endpoint) => {
+    const host = hostNamed(endpoint);
+    const ofHost = asked.get(host) ?? 0;
+    const chance = chanceOfPlace * Math.min(1, MAX_OF_HOST / (named.get(host) ?? 1));
+    const isDrawn = random() < chance && ofHost < MAX_OF_HOST && agents < MAX_AGENTS;
+    if (!isDrawn) return false;
+    asked.set(host, ofHost + 1);
+    agents++;
+    return true;
+  };
+}
+
+/** The host of an endpoint; empty if the endpoint is no URL. */
+function hostNamed(endpoint: string): string {
+  const url = URL.parse(endpoint);
+  return url === null ? "" : hostOf(url);
+}
