@@ -50,9 +50,9 @@ describe("SLAs, derived and by the oracle", () => {
           ...{ breach_threshold: "0.9", penalty: { type: "trust_score_reduction", amount: "0.1" } },
         })),
       });
-    for (let n = 0; n < 65; n++) promise(`0.${980 - n}`);
-    promise("0.917");
-    promise("0.98");
+    // Each is weaker than the one before, so all stay valid. The next SLA continues the 63rd and adds the 64th.
+    for (let n = 0; n < 63; n++) promise(`0.${980 - n}`);
+    promise("0.918", "0.99");
     promise("0.917", "0.99");
     log.after(HOUR).tick();
     const slas = derivedSlas((await log.derive()).store);
