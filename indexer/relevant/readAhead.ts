@@ -40,8 +40,9 @@ export async function readAhead(
     if (view.transfers.isKnown("transfersTo", first.buyer, view.final, MOST_AHEAD)) return;
     const buyers = await nextBuyers(view, first, params);
     const upTo = view.finalizedHead.block;
-    await readBuyers(view, buyers, upTo, isWatched);
     await readOrigins(view, { sides: buyers, upTo, most: MOST_BESIDE }, params, isWatched);
+    // The buyers come last. Otherwise the pasts of their funders could push them out of memory.
+    await readBuyers(view, buyers, upTo, isWatched);
     return;
   }
   const records = events.filter((it): it is RecordEvent => it.kind === "record" && it.error === undefined);

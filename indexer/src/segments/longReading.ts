@@ -35,7 +35,7 @@ export class LongReading {
     if (!(await isCanonical().catch(() => true)) && (await isBuried().catch(() => false)))
       throw new OrphanedError(this.#block);
     if (this.#isOver || this.#now() - this.#begun < PATIENCE_MS) return;
-    const reason = `its source is slow: the entries before ${size} are there`;
+    const reason = `it is still read and checked: the entries before ${size} are there`;
     await onBlocked({ attempts: ++this.#reports, reason });
   }
 

@@ -120,7 +120,9 @@ function testsOf({ attestation }: Pick<ScoreSources, "attestation">) {
 function badgesOf({ sla, oldestGuarantee, breaches, claimStatus, time }: ScoreSources): string[] {
   const revoked = revokedBadges(breaches);
   const isOld = oldestGuarantee !== null && dayOf(oldestGuarantee.since) + RECOVERY_DAYS <= dayOf(time);
-  const isKept = sla?.lastConfirmed == null || sla.lastConfirmed + RECOVERY_DAYS * DAY <= time;
+  // A breach that goes on is confirmed only once, however long ago.
+  const goesOn = breaches.some((it) => it.status === "confirmed" && it.closedTime === null);
+  const isKept = !goesOn && (sla?.lastConfirmed == null || sla.lastConfirmed + RECOVERY_DAYS * DAY <= time);
   return [
     ...(claimStatus === "verified" ? ["verified"] : []),
     ...(isOld && isKept ? ["sla_compliant"] : []),

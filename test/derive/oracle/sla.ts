@@ -29,6 +29,8 @@ type Breach = {
   days: number[];
   status: "detected" | "disputed" | "confirmed" | "overturned";
   detected: number;
+  /** The hires that were counted when it was detected. */
+  known: ReadonlySet<Hire>;
   decidedBy: number;
   confirmed: number | null;
   closed: number | null;
@@ -159,8 +161,9 @@ export class SlaBook {
     }
     if (penalty.type === "financial") {
       const [from = 0, to = 0] = breach.days;
-      // Whoever paid after the breach was found is owed nothing.
-      const all = this.#hires(breach.of.agent, from, to).filter((it) => it.time < breach.detected);
+      // A hire that was paid or counted after the breach was found is owed nothing.
+      const before = (it: Hire) => it.time < breach.detected && breach.known.has(it);
+      const all = this.#hires(breach.of.agent, from, to).filter(before);
       const total = all.reduce((sum, it) => sum + it.price, 0n);
       for (const some of Map.groupBy(all, (it) => it.buyer).values()) {
         const price = some.reduce((sum, it) => sum + it.price, 0n);
@@ -254,6 +257,7 @@ export class SlaBook {
         days,
         status: "detected",
         detected: time,
+        known: new Set(this.#facts.hires),
         decidedBy,
       };
       it.last = time;

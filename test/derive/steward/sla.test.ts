@@ -502,12 +502,15 @@ describe("SLAs: penalties", () => {
     hires(log, 17, true);
     hires(log, 3, false);
     log.after(HOUR - 1).hire(AGENT, wallet(303));
+    const unnamed = log.transfer(wallet(305), AGENT, 1_000_000_000, { authorized: true });
     log.after(1).tick();
     const { detectedTime } = await breachOf(log);
     expect(detectedTime).to.equal(log.time);
     // Now the agent knows of its debt, and buys from itself with another wallet.
     log.hire(AGENT, wallet(304), { amount: 1_000_000_000 });
     log.after(HOUR).hire(AGENT, wallet(304), { amount: 1_000_000_000 });
+    // It also signs a receipt for a transfer that its other wallet made before.
+    log.receipt(AGENT, wallet(305), { tx: unnamed, amount: 1_000_000_000 });
     log.after(week + 1).tick();
     const owed = rows((await log.derive()).store, "slaClaim").map((it) => [it.buyer, it.owed]);
     // 21 hires of one price: 7, 7, 6 and 1 of them.

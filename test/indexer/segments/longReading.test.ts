@@ -44,9 +44,9 @@ describe("the reading of a long segment", () => {
     await reading.end();
     expect(said).to.deep.equal([
       "alive",
-      "1: its source is slow: the entries before 3 are there",
+      "1: it is still read and checked: the entries before 3 are there",
       "alive",
-      "2: its source is slow: the entries before 6 are there",
+      "2: it is still read and checked: the entries before 6 are there",
       "unblocked",
     ]);
   });

@@ -32,7 +32,8 @@ export function applyPenalty(context: ApplyContext, breach: Row<"breach">): void
 
 /**
  * Divides an amount among the buyers of the breach's days in proportion to what they paid before its detection. Each
- * share is rounded down. Later hires do not count: the agent could buy from itself, and get most of the shares.
+ * share is rounded down. Hires that were paid or counted later do not count: the agent could buy from itself, or sign
+ * receipts for earlier transfers from itself, and get most of the shares.
  */
 function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint): void {
   const paid = new Map<string, bigint>();
@@ -41,7 +42,8 @@ function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint):
   forEachRow(days, (day) =>
     forEachRow(itemsOf(context.store, slaHiresOf(breach.agent, day)), (id) => {
       const hire = existingRow(context.store, "hire", id);
-      if (hire.isCanary || hire.price === 0n || hire.time >= breach.detectedTime) return;
+      const isLater = hire.time >= breach.detectedTime || hire.countedBlock > breach.detectedBlock;
+      if (hire.isCanary || hire.price === 0n || isLater) return;
       paid.set(hire.buyer, (paid.get(hire.buyer) ?? 0n) + hire.price);
       total += hire.price;
     }),
