@@ -18,7 +18,8 @@ export type SettledEntry = { ledger: string; index: number };
 type Arranged = {
   salt: Hex;
   nonces: Hex[];
-  commitment: Hex;
+  /** Absent in a plan that an earlier version arranged. */
+  commitment?: Hex;
   /** The entry with the commitment. */
   entry?: SettledEntry;
   /** The state of each hire: made, or failed finally. */
@@ -48,15 +49,17 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
   const countMissing = createMissingPlans({ plans, store, log });
 
   /** @throws TallystickError `canary_plan_changed` */
-  async function arranged(plan: CanaryPlan): Promise<Arranged> {
+  async function arranged(plan: CanaryPlan): Promise<Arranged & { commitment: Hex }> {
     const salt = toHex(randomBytes(32));
     const nonces = plan.hires.map(() => toHex(randomBytes(32)));
     const commitment = canaryCommitment({ salt, hires: canariesOf(plan, nonces) });
     const fresh: Arranged = { salt, nonces, commitment, ended: {} };
     await store.putNew(keyOf(plan), fresh);
     const kept = (await store.get<Arranged>(keyOf(plan))) ?? fresh;
-    const hires = canariesOf(plan, kept.nonces);
-    if (canaryCommitment({ salt: kept.salt, hires }) === kept.commitment) return kept;
+    const present = canaryCommitment({ salt: kept.salt, hires: canariesOf(plan, kept.nonces) });
+    // Earlier versions required only that a plan kept its number of hires.
+    const isOfEarlier = kept.commitment === undefined && kept.nonces.length === plan.hires.length;
+    if (isOfEarlier || present === kept.commitment) return { ...kept, commitment: present };
     throw new TallystickError({
       code: "canary_plan_changed",
       message: `The plan ${plan.name} has other hires than its commitment.`,

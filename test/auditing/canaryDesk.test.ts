@@ -15,6 +15,8 @@ import { endAtEveryWrite, type MortalProcess } from "../support/endAtEveryWrite.
 const PRICE = 50_000n;
 const REVEAL = 1_700_000_000;
 const LATER_MS = 120_000;
+/** The key of the plan in the store. */
+const KEY = "canary/first";
 const forever = new AbortController().signal;
 
 type Purse = Wallet & { paid: () => Promise<bigint> };
@@ -179,6 +181,19 @@ describe("canaries", () => {
     // Nothing else was settled, so the list that was committed to can still be revealed.
     expect(scene.settled).to.have.length(1);
     expect(await deskOf(scene).round({ ...anchored, time: REVEAL }, forever)).to.equal(0);
+    expect(canaryCommitment(revealOf(scene) as never)).to.equal(scene.settled[0]?.body.commitment);
+  });
+
+  it("are still revealed if an earlier version arranged their plan and kept no commitment", async () => {
+    const scene = await open();
+    await deskOf(scene).round(anchored, forever);
+    const { commitment: _, ...earlier } = (await scene.store.get<{ commitment?: string }>(KEY)) ?? {};
+    await scene.store.put(KEY, earlier);
+    const fewer = deskOf(scene, { plans: [{ ...scene.plan, hires: scene.plan.hires.slice(1) }] });
+    const error = await fewer.round(anchored, forever).catch((it: { code: string }) => it);
+    expect(error).to.include({ code: "canary_plan_changed" });
+    expect(await deskOf(scene).round({ ...anchored, time: REVEAL }, forever)).to.equal(0);
+    expect(scene.settled).to.have.length(2);
     expect(canaryCommitment(revealOf(scene) as never)).to.equal(scene.settled[0]?.body.commitment);
   });
 
