@@ -8,6 +8,7 @@ import type { Log } from "tallystick-runtime/stderrLog";
 import type { Buyer } from "tallystick-sdk/createBuyer";
 import { HireFailedError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { LocalAccount } from "viem";
 import { buyerOf, type CanaryPlan } from "./canaryPlan.ts";
 
@@ -161,7 +162,8 @@ function createMissingPlans({ plans, store, log }: Pick<CanaryDeskParameters, "p
   return async (): Promise<number> => {
     let missing = 0;
     for (const key of await store.keys("canary")) {
-      if (present.has(key) || (await store.get<Arranged>(key))?.isRevealed) continue;
+      // A damaged plan counts as not revealed. It must not stop the others.
+      if (present.has(key) || (await unlessDamaged(store.get<Arranged>(key)))?.isRevealed) continue;
       missing++;
       if (logged.has(key)) continue;
       logged.add(key);

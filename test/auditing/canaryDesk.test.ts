@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import { hireId } from "tallystick-protocol/hire/hireIds";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { type Canary, canaryCommitment } from "tallystick-protocol/records/auditCanary";
@@ -195,6 +196,20 @@ describe("canaries", () => {
     expect(await deskOf(scene).round({ ...anchored, time: REVEAL }, forever)).to.equal(0);
     expect(scene.settled).to.have.length(2);
     expect(canaryCommitment(revealOf(scene) as never)).to.equal(scene.settled[0]?.body.commitment);
+  });
+
+  it("are arranged although the file of another plan is damaged, which counts as not revealed", async () => {
+    const scene = await open(1);
+    const { store } = scene;
+    const damaged = "canary/damaged";
+    await store.put(damaged, {});
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      if (key === damaged) throw new TallystickError({ code: "unreadable_value", message: key });
+      return await store.get<T>(key);
+    };
+    const desk = deskOf({ ...scene, store: { ...store, get } });
+    expect(await desk.round({ time: 0, isAnchored: async () => false }, forever)).to.equal(2);
+    expect(scene.settled).to.have.length(1);
   });
 
   it("are reported once, and counted as not revealed, when their plan is missing from the file", async () => {
