@@ -57,7 +57,8 @@ export function registerLedger(program: Command): void {
         ...(await askChain(config)),
         expectedWriter: config.anchoring.writer,
       };
-      const imported = await importLedger({ file, folder, now: Date.now() / 1000, onChain });
+      const hasKey = config.checkpointPrivateKey !== undefined;
+      const imported = await importLedger({ file, folder, now: Date.now() / 1000, onChain, hasKey });
       const { size, root, head, otherLayouts } = imported;
       process.stdout.write(
         `Imported ${file} into ${folder}.\nentries ${size}\nhead    ${head}\nroot    ${toHex(root)}\n` +

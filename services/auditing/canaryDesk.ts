@@ -8,6 +8,7 @@ import type { Log } from "tallystick-runtime/stderrLog";
 import type { Buyer } from "tallystick-sdk/createBuyer";
 import { HireFailedError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { LocalAccount } from "viem";
 import { buyerOf, type CanaryPlan } from "./canaryPlan.ts";
 
@@ -18,7 +19,8 @@ export type SettledEntry = { ledger: string; index: number };
 type Arranged = {
   salt: Hex;
   nonces: Hex[];
-  commitment: Hex;
+  /** Absent in a plan that an earlier version arranged. */
+  commitment?: Hex;
   /** The entry with the commitment. */
   entry?: SettledEntry;
   /** The state of each hire: made, or failed finally. */
@@ -48,15 +50,17 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
   const countMissing = createMissingPlans({ plans, store, log });
 
   /** @throws TallystickError `canary_plan_changed` */
-  async function arranged(plan: CanaryPlan): Promise<Arranged> {
+  async function arranged(plan: CanaryPlan): Promise<Arranged & { commitment: Hex }> {
     const salt = toHex(randomBytes(32));
     const nonces = plan.hires.map(() => toHex(randomBytes(32)));
     const commitment = canaryCommitment({ salt, hires: canariesOf(plan, nonces) });
     const fresh: Arranged = { salt, nonces, commitment, ended: {} };
     await store.putNew(keyOf(plan), fresh);
     const kept = (await store.get<Arranged>(keyOf(plan))) ?? fresh;
-    const hires = canariesOf(plan, kept.nonces);
-    if (canaryCommitment({ salt: kept.salt, hires }) === kept.commitment) return kept;
+    const present = canaryCommitment({ salt: kept.salt, hires: canariesOf(plan, kept.nonces) });
+    // Earlier versions required only that a plan kept its number of hires.
+    const isOfEarlier = kept.commitment === undefined && kept.nonces.length === plan.hires.length;
+    if (isOfEarlier || present === kept.commitment) return { ...kept, commitment: present };
     throw new TallystickError({
       code: "canary_plan_changed",
       message: `The plan ${plan.name} has other hires than its commitment.`,
@@ -158,7 +162,8 @@ function createMissingPlans({ plans, store, log }: Pick<CanaryDeskParameters, "p
   return async (): Promise<number> => {
     let missing = 0;
     for (const key of await store.keys("canary")) {
-      if (present.has(key) || (await store.get<Arranged>(key))?.isRevealed) continue;
+      // A damaged plan counts as not revealed. It must not stop the others.
+      if (present.has(key) || (await unlessDamaged(store.get<Arranged>(key)))?.isRevealed) continue;
       missing++;
       if (logged.has(key)) continue;
       logged.add(key);

@@ -2,6 +2,7 @@ import type { Budget } from "tallystick-sdk/budget/budget";
 import { storeBudget } from "tallystick-sdk/budget/storeBudget";
 import { BudgetError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 
 /** The length of a period, in seconds. */
 export const PERIOD_SECONDS = 30 * 86_400;
@@ -22,8 +23,10 @@ export function periodBudget(parameters: { store: KeyValueStore; limit: bigint; 
     return known;
   };
   const current = (): number => Math.floor(now() / 1_000 / PERIOD_SECONDS);
+  // A damaged note must not stop all payments. If it is of an earlier period, the amount stays reserved there, and that
+  // period reserves nothing more.
   const reservedIn = async (hireId: string): Promise<Budget> =>
-    ofPeriod((await store.get<number>(`reserved/${hireId}`)) ?? current());
+    ofPeriod((await unlessDamaged(store.get<number>(`reserved/${hireId}`))) ?? current());
   const giveBack = async (hireId: string): Promise<void> => {
     await (await reservedIn(hireId)).giveBack(hireId);
     await store.delete(`reserved/${hireId}`);

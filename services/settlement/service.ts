@@ -29,6 +29,7 @@ import { NoticeStore } from "./notices/noticeStore.ts";
 import type { Notices } from "./notices/notices.ts";
 import { HourlyOutcomes } from "./outcomes/hourlyOutcomes.ts";
 import { RejectedWork } from "./outcomes/rejectedWork.ts";
+import { checkpointKeys } from "./proofs/checkpointKey.ts";
 import { Pulse, type PulseParameters } from "./pulse.ts";
 import { checkSignature, type IsContractSignature } from "./signatures/checkSignature.ts";
 import { SignatureReaders } from "./signatures/signatureReaders.ts";
@@ -174,6 +175,9 @@ async function waitForTurn(
 ): Promise<SharedLedger | undefined> {
   const { config } = parameters;
   if (config.sharedStore === undefined) return undefined;
+  // Otherwise a machine with another key would find this out only when it takes over.
+  if (config.checkpointPrivateKey !== undefined)
+    await checkpointKeys(parts.folder, parts.ledger, fromHex(config.checkpointPrivateKey, 32));
   await beginSigned({ config, ...parts });
   const { ledgerName } = namesOf(config);
   const { anchoring } = config;

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import { hireId } from "tallystick-protocol/hire/hireIds";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { type Canary, canaryCommitment } from "tallystick-protocol/records/auditCanary";
@@ -15,6 +16,8 @@ import { endAtEveryWrite, type MortalProcess } from "../support/endAtEveryWrite.
 const PRICE = 50_000n;
 const REVEAL = 1_700_000_000;
 const LATER_MS = 120_000;
+/** The key of the plan in the store. */
+const KEY = "canary/first";
 const forever = new AbortController().signal;
 
 type Purse = Wallet & { paid: () => Promise<bigint> };
@@ -180,6 +183,33 @@ describe("canaries", () => {
     expect(scene.settled).to.have.length(1);
     expect(await deskOf(scene).round({ ...anchored, time: REVEAL }, forever)).to.equal(0);
     expect(canaryCommitment(revealOf(scene) as never)).to.equal(scene.settled[0]?.body.commitment);
+  });
+
+  it("are still revealed if an earlier version arranged their plan and kept no commitment", async () => {
+    const scene = await open();
+    await deskOf(scene).round(anchored, forever);
+    const { commitment: _, ...earlier } = (await scene.store.get<{ commitment?: string }>(KEY)) ?? {};
+    await scene.store.put(KEY, earlier);
+    const fewer = deskOf(scene, { plans: [{ ...scene.plan, hires: scene.plan.hires.slice(1) }] });
+    const error = await fewer.round(anchored, forever).catch((it: { code: string }) => it);
+    expect(error).to.include({ code: "canary_plan_changed" });
+    expect(await deskOf(scene).round({ ...anchored, time: REVEAL }, forever)).to.equal(0);
+    expect(scene.settled).to.have.length(2);
+    expect(canaryCommitment(revealOf(scene) as never)).to.equal(scene.settled[0]?.body.commitment);
+  });
+
+  it("are arranged although the file of another plan is damaged, which counts as not revealed", async () => {
+    const scene = await open(1);
+    const { store } = scene;
+    const damaged = "canary/damaged";
+    await store.put(damaged, {});
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      if (key === damaged) throw new TallystickError({ code: "unreadable_value", message: key });
+      return await store.get<T>(key);
+    };
+    const desk = deskOf({ ...scene, store: { ...store, get } });
+    expect(await desk.round({ time: 0, isAnchored: async () => false }, forever)).to.equal(2);
+    expect(scene.settled).to.have.length(1);
   });
 
   it("are reported once, and counted as not revealed, when their plan is missing from the file", async () => {

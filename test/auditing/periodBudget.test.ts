@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import { BudgetError } from "tallystick-sdk/errors";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { PERIOD_SECONDS, periodBudget } from "../../services/auditing/periodBudget.ts";
@@ -51,6 +52,29 @@ describe("the pool's budget of a period", () => {
     time -= PERIOD_MS;
     expect(await budgetOf(store).remaining()).to.equal(40n);
     expect(await store.keys("reserved")).to.deep.equal([]);
+  });
+
+  it("takes a damaged note for one of the present period, and never pays more than its limit in a period", async () => {
+    const store = memoryStore();
+    await budgetOf(store).reserve("one", 60n);
+    await budgetOf(store).reserve("other", 30n);
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      if (key === "reserved/one" && (await store.keys("reserved")).includes(key))
+        throw new TallystickError({ code: "unreadable_value", message: key });
+      return await store.get<T>(key);
+    };
+    const damaged = budgetOf({ ...store, get });
+    // The amount of this period is found.
+    await damaged.reserve("one", 70n);
+    expect(await damaged.remaining()).to.equal(0n);
+    time += PERIOD_MS;
+    // The amount of an earlier period stays reserved there.
+    await damaged.giveBack("one");
+    await damaged.spend("other");
+    await damaged.reserve("one", LIMIT);
+    expect(await damaged.remaining()).to.equal(0n);
+    time -= PERIOD_MS;
+    expect(await damaged.remaining()).to.equal(0n);
   });
 
   it("books an amount once, even if the process ends at any write and the period ends meanwhile", async () => {

@@ -34,6 +34,8 @@ export type ImportLedgerParameters = {
   now: number;
   /** The ledger on chain and its writer; undefined when the ledger is not anchored. */
   onChain?: (LedgerOnChain & { expectedWriter: Address }) | undefined;
+  /** Whether the settings have the key of the checkpoints. Then the folder gets none. */
+  hasKey?: boolean;
 };
 
 /**
@@ -46,7 +48,7 @@ export type ImportLedgerParameters = {
  * compareWithChain}
  */
 export async function importLedger(parameters: ImportLedgerParameters): Promise<VerifiedFile> {
-  const { folder, onChain } = parameters;
+  const { folder, onChain, hasKey = false } = parameters;
   const release = await lockFolder(folder);
   const target = path.join(folder, LEDGER_FILE);
   const unfinished = `${target}.importing`;
@@ -57,7 +59,7 @@ export async function importLedger(parameters: ImportLedgerParameters): Promise<
     if (onChain !== undefined) compareWithChain(onChain, { tree, writer: onChain.expectedWriter });
     // The key is made before the entries are there, because a service does not make one for a ledger with
     // entries.
-    if ((await readCheckpointKey(folder)) === undefined) await makeCheckpointKey(folder);
+    if (!hasKey && (await readCheckpointKey(folder)) === undefined) await makeCheckpointKey(folder);
     await keepOwner(unfinished, target);
     await rename(unfinished, target);
     await syncFolder(folder);

@@ -9,6 +9,7 @@ import { recordTypeNames } from "tallystick-protocol/records/recordTypes";
 import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { importLedger } from "../../../services/settlement/ledger/importLedger.ts";
 import { readLastSigned } from "../../../services/settlement/ledger/lastSigned.ts";
+import { commandHere } from "../../support/commandHere.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService } from "../support/testService.ts";
 
@@ -74,6 +75,20 @@ describe("a ledger that is imported", () => {
       const { json } = await service.post("/v1/settle", proposal, { authorization: `Bearer ${API_KEY}` });
       expect(json).to.include({ status: "SETTLED", index: 6 });
       expect((await service.get("/v1/ledger/checkpoint")).status).to.equal(200);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("gets no checkpoint key of its own if the settings have one, so that its service starts", async () => {
+    const file = write(`${entries(2).join("\n")}\n`);
+    const settings = { CHECKPOINT_PRIVATE_KEY: `0x${"44".repeat(32)}` };
+    const environment = { LEDGER_DIR: path.dirname(folder()), ANCHOR_PRIVATE_KEY: "", ...settings };
+    const { code, err } = await commandHere(["ledger", "import", file], environment);
+    expect(code, err).to.equal(0);
+    const service = await openTestService(path.dirname(folder()), settings);
+    try {
+      expect(service.ledger.size).to.equal(2);
     } finally {
       await service.close();
     }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -227,6 +227,16 @@ describe("machines that share a ledger", () => {
     await Promise.all(Array.from({ length: 20 }, () => settle(a)));
     while ((await healthOf(b.standby)).json.size !== 21) await sleep(5);
     expect(fileOf("b")).to.equal(fileOf("a"));
+  });
+
+  it("refuse to stand by with another checkpoint key than that in their folder", async () => {
+    await serving(await open("a"));
+    const own = path.join(folder.path, "b", "local");
+    mkdirSync(own, { recursive: true });
+    writeFileSync(path.join(own, "checkpoint.key"), `${"12".repeat(32)}\n`);
+    const b = await open("b");
+    expect(b.failures[0]).to.include({ code: "checkpoint_key_differs" });
+    expect(b.standby).to.equal(undefined);
   });
 
   it("take over at once from a machine that is told to stop, and a repeated record gets its entry", async () => {
