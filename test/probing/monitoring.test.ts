@@ -314,6 +314,28 @@ describe("an agent's own monitoring", () => {
     expect(asked).to.deep.equal(["https://a.example/robots.txt", "https://a.example/1"]);
   });
 
+  it("is not read at an address where its turn does not come, and is read at other addresses", async () => {
+    const look = Promise.withResolvers<void>();
+    const own = new Pacer({ perSecond: 100 });
+    const looking = own.run({ key: "10.0.0.1", isUrgent: true, isWanted: () => true }, () => look.promise);
+    const asked: string[] = [];
+    const reports = await roundAt(
+      ["https://a.example/", "https://same.example/", "https://b.example/"],
+      asked,
+      {
+        ...{ pacer: own, turnMs: 1 },
+        resolve: async (host) => [host === "b.example" ? "10.0.0.2" : "10.0.0.1"],
+      },
+    );
+    expect(reports.map(({ problem }) => problem)).to.deep.equal(["dropped", "dropped", null]);
+    // Only the first request waited. It is not sent when its turn comes after all.
+    expect(own.waiting).to.equal(1);
+    look.resolve();
+    await looking;
+    expect(own.waiting).to.equal(0);
+    expect(asked).to.deep.equal(["https://b.example/robots.txt", "https://b.example/"]);
+  });
+
   it("is read for agents that come after ten thousand others", async () => {
     const others = Array.from({ length: 10_000 }, (_, n) => `https://a.example/${n}`);
     const asked: string[] = [];
