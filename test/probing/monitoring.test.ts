@@ -298,7 +298,13 @@ describe("an agent's own monitoring", () => {
     expect(problems(second)).to.deep.equal(["opted_out", null, "opted_out"]);
     expect(asked.splice(0)).to.deep.equal(["https://a.example/robots.txt", ...others]);
     expect(problems(await roundAt(endpoints, asked, { robots: unread }))).to.deep.equal([null, null, null]);
-    expect(problems(await roundAt(endpoints, asked, { before: second }))).to.deep.equal([null, null, null]);
+    // Also a host without an answer, or without an address, has not changed its mind.
+    const silent = { ask: () => Promise.reject(new Error("no answer")) };
+    const third = await roundAt(endpoints, [], { ...silent, before: second });
+    expect(problems(third)).to.deep.equal(["opted_out", "unreachable", "opted_out"]);
+    const fourth = await roundAt(endpoints, [], { resolve: async () => [], before: third });
+    expect(problems(fourth)).to.deep.equal(["opted_out", "no_address", "opted_out"]);
+    expect(problems(await roundAt(endpoints, asked, { before: fourth }))).to.deep.equal([null, null, null]);
   });
 
   it("waits for its turn while a look at the same address is under way", async () => {

@@ -142,8 +142,8 @@ function createReading({
 
   async function robotsProblem({ origin }: URL, address: string): Promise<string | undefined> {
     const answer = await read(`${origin}/robots.txt`, address);
-    if ("problem" in answer) return answer.problem;
     // If the file cannot be read, the last known state stays.
+    if ("problem" in answer) return optedOut.has(origin) ? "opted_out" : answer.problem;
     const isOut =
       answer.status >= 500 ? optedOut.has(origin) : answer.status === 200 && isOptedOut(answer.text);
     return isOut ? "opted_out" : undefined;
@@ -152,7 +152,7 @@ function createReading({
   return async (endpoint: string): Promise<{ text: string } | { problem: string }> => {
     const url = new URL(endpoint);
     const found = await lookUp(hostOf(url), policy, resolve);
-    if ("refused" in found) return { problem: found.refused };
+    if ("refused" in found) return { problem: optedOut.has(url.origin) ? "opted_out" : found.refused };
     const address = found.addresses[0] as string;
     if (!problems.has(url.origin)) problems.set(url.origin, await robotsProblem(url, address));
     const problem = problems.get(url.origin);
