@@ -169,6 +169,39 @@ describe("a visit to a host", () => {
     expect(asked).to.deep.equal([agent(1), agent(9_999)]);
   });
 
+  it("does not find a host down that refuses params while its schema cannot be read", async () => {
+    const custom = {
+      agent: agent(1),
+      endpoint: "https://a.example",
+      paymentMode: "direct",
+      maxLatencyMs: 1_000,
+    };
+    const agents = new Map([[agent(1), [{ ...custom, capability: "custom.x" }]]]);
+    for (const [status, downs] of [
+      [403, 0],
+      [404, 1],
+      [408, 0],
+      [429, 0],
+      [503, 0],
+    ] as const) {
+      const {
+        it: prober,
+        memory,
+        seen,
+      } = proberWith([
+        [0, { ...OK, status }],
+        [0, { ...OK, status: 400 }],
+      ]);
+      memory.noteServed(KEY, agent(1), dayOf(FIRST_SLOT));
+      memory.noteRobots(KEY, dayOf(FIRST_SLOT), false);
+      await new HostVisits(prober).visit({ key: KEY, agents: agents as never }, FIRST_SLOT, () => true);
+      expect(
+        seen.filter(({ what }) => what === "down"),
+        `${status}`,
+      ).to.have.length(downs);
+    }
+  });
+
   it("uses another listing in the next slot if no params fit the schema of a listing", async () => {
     const input = {
       type: "object",
