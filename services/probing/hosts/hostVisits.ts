@@ -127,7 +127,8 @@ export class HostVisits {
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
     if (outcome === "skipped" || outcome === "unfit") {
-      if (outcome === "unfit" || this.#hasNoParams(target)) memory.passOver(key, listingName(target));
+      const isForNow = outcome === "unfit";
+      if (isForNow || this.#hasNoParams(target)) memory.passOver(key, listingName(target), isForNow);
       return metrics.countLook("dropped");
     }
     if (outcome === "ours") {
