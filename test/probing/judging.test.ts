@@ -81,7 +81,7 @@ describe("a visit to a host", () => {
   /** A prober without a network. Each request gets the next reply, after the reply's time. */
   const proberWith = (replies: [ms: number, Answer | NoAnswer["reason"]][]) => {
     let now = 0;
-    const asked: Pick<Question, "address" | "timeoutMs">[] = [];
+    const asked: Pick<Question, "url" | "address" | "timeoutMs">[] = [];
     const seen: Observation[] = [];
     const memory = new HostMemory();
     const it = {
@@ -94,8 +94,8 @@ describe("a visit to a host", () => {
       asker: { address: agent(0), userAgent: "test" },
       metrics: { countRequest: () => {}, observeAnswer: () => {}, countLook: () => {} },
       record: (observation: Observation) => void seen.push(observation),
-      ask: async ({ address, timeoutMs }: Question) => {
-        asked.push({ address, timeoutMs });
+      ask: async ({ url, address, timeoutMs }: Question) => {
+        asked.push({ url, address, timeoutMs });
         const [ms, reply] = replies.shift() ?? [0, OK];
         now += ms;
         if (typeof reply === "string") throw new NoAnswer(reply);
@@ -169,6 +169,39 @@ describe("a visit to a host", () => {
     expect(asked).to.deep.equal([agent(1), agent(9_999)]);
   });
 
+  it("does not find a host down that refuses params while its schema cannot be read", async () => {
+    const custom = {
+      agent: agent(1),
+      endpoint: "https://a.example",
+      paymentMode: "direct",
+      maxLatencyMs: 1_000,
+    };
+    const agents = new Map([[agent(1), [{ ...custom, capability: "custom.x" }]]]);
+    for (const [status, downs] of [
+      [403, 0],
+      [404, 1],
+      [408, 0],
+      [429, 0],
+      [503, 0],
+    ] as const) {
+      const {
+        it: prober,
+        memory,
+        seen,
+      } = proberWith([
+        [0, { ...OK, status }],
+        [0, { ...OK, status: 400 }],
+      ]);
+      memory.noteServed(KEY, agent(1), dayOf(FIRST_SLOT));
+      memory.noteRobots(KEY, dayOf(FIRST_SLOT), false);
+      await new HostVisits(prober).visit({ key: KEY, agents: agents as never }, FIRST_SLOT, () => true);
+      expect(
+        seen.filter(({ what }) => what === "down"),
+        `${status}`,
+      ).to.have.length(downs);
+    }
+  });
+
   it("uses another listing in the next slot if no params fit the schema of a listing", async () => {
     const input = {
       type: "object",
@@ -202,6 +235,27 @@ describe("a visit to a host", () => {
       await visit(FIRST_SLOT + 1);
       expect(seen.filter(isLook), `known: ${isKnown}`).to.have.length(1);
     }
+  });
+
+  it("comes back to the good listing if its schema could not be read once and the other listing fails", async () => {
+    const said = (status: number) => [0, { ...OK, status }] as [number, Answer];
+    // The first slot: the schema, and a hire without its params. The second slot: the other listing.
+    const { it: prober, memory, asked } = proberWith([said(503), said(400), said(500), said(404)]);
+    const target = { agent: agent(1), paymentMode: "direct", maxLatencyMs: 1_000 };
+    const good = { ...target, endpoint: "https://a.example/good", capability: "custom.x" };
+    const others = ["compute.statistics.mean", "embed.text"].map((capability) => {
+      return { ...target, endpoint: "https://a.example/other", capability };
+    });
+    const agents = new Map([[agent(1), [good, ...others]]]);
+    memory.noteServed(KEY, agent(1), dayOf(FIRST_SLOT));
+    memory.noteRobots(KEY, dayOf(FIRST_SLOT), false);
+    memory.noteLook(KEY, true, `${agent(1)} custom.x direct`);
+    const visits = new HostVisits(prober);
+    for (const slot of [0, 1, 2])
+      await visits.visit({ key: KEY, agents: agents as never }, FIRST_SLOT + slot, () => true);
+    const used = asked.map(({ url }) => new URL(url).pathname);
+    const ofGood = ["/good/capabilities/custom.x/schema", "/good/hire"];
+    expect(used).to.deep.equal([...ofGood, "/other/hire", ...ofGood]);
   });
 
   it("asks for the next agent if no params fit the schema of an agent's listing", async () => {

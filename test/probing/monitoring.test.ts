@@ -298,7 +298,13 @@ describe("an agent's own monitoring", () => {
     expect(problems(second)).to.deep.equal(["opted_out", null, "opted_out"]);
     expect(asked.splice(0)).to.deep.equal(["https://a.example/robots.txt", ...others]);
     expect(problems(await roundAt(endpoints, asked, { robots: unread }))).to.deep.equal([null, null, null]);
-    expect(problems(await roundAt(endpoints, asked, { before: second }))).to.deep.equal([null, null, null]);
+    // Also a host without an answer, or without an address, has not changed its mind.
+    const silent = { ask: () => Promise.reject(new Error("no answer")) };
+    const third = await roundAt(endpoints, [], { ...silent, before: second });
+    expect(problems(third)).to.deep.equal(["opted_out", "unreachable", "opted_out"]);
+    const fourth = await roundAt(endpoints, [], { resolve: async () => [], before: third });
+    expect(problems(fourth)).to.deep.equal(["opted_out", "no_address", "opted_out"]);
+    expect(problems(await roundAt(endpoints, asked, { before: fourth }))).to.deep.equal([null, null, null]);
   });
 
   it("waits for its turn while a look at the same address is under way", async () => {
@@ -312,6 +318,28 @@ describe("an agent's own monitoring", () => {
     look.resolve();
     await Promise.all([looking, round]);
     expect(asked).to.deep.equal(["https://a.example/robots.txt", "https://a.example/1"]);
+  });
+
+  it("is not read at an address where its turn does not come, and is read at other addresses", async () => {
+    const look = Promise.withResolvers<void>();
+    const own = new Pacer({ perSecond: 100 });
+    const looking = own.run({ key: "10.0.0.1", isUrgent: true, isWanted: () => true }, () => look.promise);
+    const asked: string[] = [];
+    const reports = await roundAt(
+      ["https://a.example/", "https://same.example/", "https://b.example/"],
+      asked,
+      {
+        ...{ pacer: own, turnMs: 1 },
+        resolve: async (host) => [host === "b.example" ? "10.0.0.2" : "10.0.0.1"],
+      },
+    );
+    expect(reports.map(({ problem }) => problem)).to.deep.equal(["dropped", "dropped", null]);
+    // Only the first request waited. It is not sent when its turn comes after all.
+    expect(own.waiting).to.equal(1);
+    look.resolve();
+    await looking;
+    expect(own.waiting).to.equal(0);
+    expect(asked).to.deep.equal(["https://b.example/robots.txt", "https://b.example/"]);
   });
 
   it("is read for agents that come after ten thousand others", async () => {

@@ -142,11 +142,18 @@ export class HostMemory {
     else if (listing === undefined || listing !== entry.good) entry.turn++;
   }
 
-  /** Called when there are no params for a listing, so that the next look uses another one. */
-  passOver(key: string, listing: string): void {
+  /**
+   * Called when there are no params for a listing, so that the next look uses another one.
+   *
+   * @param isForNow whether there may be params later, because the schema could not be read. The good listing stays good
+   */
+  passOver(key: string, listing: string, isForNow = false): void {
     const entry = this.#of(key);
+    const isGood = entry.good === listing;
+    // The choice of the other listing stays as it is.
+    if (isGood && isForNow) return void entry.failures++;
     entry.turn++;
-    if (entry.good === listing) entry.good = undefined;
+    if (isGood) entry.good = undefined;
     else entry.failures++;
   }
 

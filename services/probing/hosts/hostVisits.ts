@@ -24,6 +24,9 @@ const MAX_SAMPLE_STEPS = 100_000;
 /** The statuses by which a seller refuses params that do not fit its schema. */
 const REFUSES_PARAMS: readonly number[] = [400, 422];
 
+/** The statuses below 500 that do not say whether there is a schema: forbidden, late, and too many requests. */
+const UNREAD: readonly number[] = [403, 408, 429];
+
 /** The most samples of params for custom capabilities in memory. */
 const MAX_SAMPLES = 20_000;
 
@@ -124,7 +127,8 @@ export class HostVisits {
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
     if (outcome === "skipped" || outcome === "unfit") {
-      if (outcome === "unfit" || this.#hasNoParams(target)) memory.passOver(key, listingName(target));
+      const isForNow = outcome === "unfit";
+      if (isForNow || this.#hasNoParams(target)) memory.passOver(key, listingName(target), isForNow);
       return metrics.countLook("dropped");
     }
     if (outcome === "ours") {
@@ -197,7 +201,8 @@ export class HostVisits {
     const reply = await visit.ask({ url, headers: headersOf(this.#it.asker), timeoutMs: SIDE_MS });
     if (reply === "skipped") return "skipped";
     // The next look asks again.
-    if ("failed" in reply || reply.answer.status >= 500) return "unread";
+    if ("failed" in reply || UNREAD.includes(reply.answer.status) || reply.answer.status >= 500)
+      return "unread";
     // A seller without a schema must accept any params.
     const sample = reply.answer.status === 200 ? fittingSample(capability, reply.answer.text) : {};
     if (this.#samples.size >= MAX_SAMPLES) this.#samples.clear();

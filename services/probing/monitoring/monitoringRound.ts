@@ -13,6 +13,9 @@ import type { Monitored } from "./readMonitored.ts";
 /** The longest wait for an answer of an endpoint, or of a robots.txt, in milliseconds. */
 const ANSWER_MS = 10_000;
 
+/** The longest wait for a turn at an address, in milliseconds. Urgent requests to the same address go first. */
+const TURN_MS = 300_000;
+
 /** The result of asking an agent's own monitoring endpoint. `problem`: why there is nothing to compare. */
 export type MonitoringReport = {
   agent: string;
@@ -44,6 +47,8 @@ export type MonitoringParameters = {
   now: () => number;
   signal: AbortSignal;
   log: Log;
+  /** The longest wait for a turn at an address, in milliseconds. Tests shorten it. */
+  turnMs?: number;
 };
 
 /**
@@ -103,6 +108,7 @@ function createReading({
   userAgent,
   before = [],
   signal,
+  turnMs = TURN_MS,
 }: MonitoringParameters) {
   /** Why the endpoints of an origin are not asked in this round; undefined if they may be. */
   const problems = new Map<string, string | undefined>();
@@ -110,19 +116,34 @@ function createReading({
     before.flatMap(({ endpoint, problem }) => (problem === "opted_out" ? [new URL(endpoint).origin] : [])),
   );
 
+  /** Addresses at which a turn did not come in time. Nothing more is asked there in this round. */
+  const crowded = new Set<string>();
+
   async function read(url: string, address: string): Promise<Answer | { problem: string }> {
     const headers = { accept: "application/json", "user-agent": userAgent };
-    const turn = { key: address, isUrgent: false, isWanted: () => !signal.aborted };
+    const isWanted = () => !signal.aborted && !crowded.has(address);
     const question = { url, address, headers, timeoutMs: ANSWER_MS, signal };
-    if (signal.aborted) return { problem: "dropped" };
-    const reply = pacer.run(turn, () => ask(question)).catch(() => ({ problem: "unreachable" }));
-    return (await reply) ?? { problem: "dropped" };
+    if (!isWanted()) return { problem: "dropped" };
+    const late = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => {
+      crowded.add(address);
+      late.resolve(undefined);
+    }, turnMs);
+    const work = (): Promise<Answer> => {
+      clearTimeout(timer);
+      return ask(question);
+    };
+    const reply = pacer
+      .run({ key: address, isUrgent: false, isWanted }, work)
+      .catch(() => ({ problem: "unreachable" }))
+      .finally(() => clearTimeout(timer));
+    return (await Promise.race([reply, late.promise])) ?? { problem: "dropped" };
   }
 
   async function robotsProblem({ origin }: URL, address: string): Promise<string | undefined> {
     const answer = await read(`${origin}/robots.txt`, address);
-    if ("problem" in answer) return answer.problem;
     // If the file cannot be read, the last known state stays.
+    if ("problem" in answer) return optedOut.has(origin) ? "opted_out" : answer.problem;
     const isOut =
       answer.status >= 500 ? optedOut.has(origin) : answer.status === 200 && isOptedOut(answer.text);
     return isOut ? "opted_out" : undefined;
@@ -131,7 +152,7 @@ function createReading({
   return async (endpoint: string): Promise<{ text: string } | { problem: string }> => {
     const url = new URL(endpoint);
     const found = await lookUp(hostOf(url), policy, resolve);
-    if ("refused" in found) return { problem: found.refused };
+    if ("refused" in found) return { problem: optedOut.has(url.origin) ? "opted_out" : found.refused };
     const address = found.addresses[0] as string;
     if (!problems.has(url.origin)) problems.set(url.origin, await robotsProblem(url, address));
     const problem = problems.get(url.origin);
