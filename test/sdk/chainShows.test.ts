@@ -11,6 +11,7 @@ import { ChainError } from "tallystick-sdk/errors";
 import { findPaymentOnChain } from "tallystick-sdk/seller/findPayment";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Abi, concat, encodeFunctionData, encodePacked, size } from "viem";
+import { lengthenWaits } from "./support/lengthenWaits.ts";
 import { MEAN, mean } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
@@ -102,6 +103,34 @@ describe("a payment, which only the chain can prove,", () => {
     const [resumed] = await (await market.openBuyer(again)).resume();
     expect(resumed).to.have.nested.property("hire.money", "paid");
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+  });
+
+  it("is made in time if the RPC does not name its chain until the work is done", async () => {
+    await market.openSeller({
+      listings: [LISTING],
+      handlers: {
+        [MEAN]: (params: { [key: string]: unknown }) => {
+          chainId.resolve(chain.network.chainId);
+          return mean(params);
+        },
+      },
+    });
+    const chainId = Promise.withResolvers<number>();
+    const silent = { ...chain.client, getChainId: () => chainId.promise } as never;
+    const buyer = await market.openBuyer({ client: silent });
+    const restore = lengthenWaits(2_000);
+    const lengthened = globalThis.setTimeout;
+    // A wait for a quarter of the time that is left ends at once.
+    const begin = (run: () => void, ms = 0, ...rest: never[]) =>
+      lengthened(run, ms > 4_000 && ms <= 10_000 && !Number.isInteger(ms) ? 0 : ms, ...rest);
+    globalThis.setTimeout = Object.assign(begin, lengthened) as typeof lengthened;
+    try {
+      const hired = await buyer.hire({ ...ORDER, maxLatencyMs: 40_000 });
+      expect(hired.result).to.deep.equal({ result: 3 });
+    } finally {
+      chainId.resolve(chain.network.chainId);
+      restore();
+    }
   });
 
   it("gets no delivery from a seller with a client while the chain does not show it, whatever the facilitator says", async () => {
