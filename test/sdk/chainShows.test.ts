@@ -207,6 +207,31 @@ describe("a payment, which only the chain can prove,", () => {
     expect(await rejection(find({ ...payment, validBefore: 1 }))).to.include({ code: "wrong_chain" });
   });
 
+  it("is not taken by a seller whose RPC is of another chain, and taken if this RPC does not answer", async () => {
+    let settled = 0;
+    const facilitator: FacilitatorClient = {
+      ...chain.facilitator,
+      settle: (...given) => {
+        settled++;
+        return chain.facilitator.settle(...given);
+      },
+    };
+    const listings = [LISTING];
+    const seller = { listings, handlers: { [MEAN]: mean }, facilitator };
+    await market.openSeller({ ...seller, client: elsewhere() });
+    const error = await rejection((await market.openBuyer()).hire(ORDER));
+    expect(error).to.have.nested.property("words.code", "wrong_chain");
+    expect(settled).to.equal(0);
+    market.offers.length = 0;
+    let asked = 0;
+    const getChainId = async () => {
+      if (asked++ === 0) throw new Error("no answer");
+      return chain.network.chainId;
+    };
+    await market.openSeller({ ...seller, client: { ...chain.client, getChainId } as never });
+    expect(await (await market.openBuyer()).hire(ORDER)).to.include({ money: "paid" });
+  });
+
   it("is not proved by a transfer of another authorization in the same transaction", async () => {
     const [buyer, seller, other] = [newWallet(), newWallet(), newWallet()];
     await chain.mint(buyer, 3n * PRICE);
