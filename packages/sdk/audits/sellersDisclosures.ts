@@ -72,7 +72,7 @@ export async function sellersDisclosures(parameters: {
  * The most look-ups of single hires at a time, and in a minute. They find the audits that are not in the node's list
  * of the seller's audits: those of hires that this agent bought, and those for which a full list has no room.
  * Strangers may ask for any number of invented hires. The node must still answer the other questions of this agent.
- * Half of a minute's look-ups are only for auditors that were found before, so that strangers cannot use up all of them.
+ * Half of a minute's look-ups are only for auditors that were found before, so that strangers cannot use up all.
  */
 const MAX_LOOKUPS = 4;
 const MAX_LOOKUPS_A_MINUTE = 60;

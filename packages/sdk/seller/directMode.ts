@@ -186,8 +186,8 @@ function onlyChecked(payload: PaymentPayload): PaymentPayload {
 }
 
 /**
- * Refuses a payment that would never be found, because the RPC is of another chain. An RPC that does not answer stops no
- * hire.
+ * Refuses a payment that would never be found, because the RPC is of another chain. An RPC that does not answer stops
+ * no hire.
  */
 async function refuseOtherChain(findPayment: FindPayment | undefined): Promise<void> {
   const asked = findPayment?.requireChain?.().catch((error: unknown) => {
