@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { chainReads } from "tallystick-sdk/buyer/chainReads";
 import { walletAsker } from "tallystick-sdk/chain/askWallet";
 import {
   base,
@@ -10,6 +11,7 @@ import {
 import { isPaymentUsed, readPaymentState, settledBlock } from "tallystick-sdk/chain/paymentState";
 import { readEscrowState } from "tallystick-sdk/escrow/readEscrowState";
 import type { PublicClient } from "viem";
+import { rejection } from "./support/tamper.ts";
 
 const address = (byte: string) => `0x${byte.repeat(20)}` as const;
 const hash = (byte: string) => `0x${byte.repeat(32)}` as const;
@@ -59,6 +61,22 @@ describe("what the SDK reads from a chain", () => {
     expect(await isPaymentUsed(client, base, question)).to.equal(true);
     expect(await readPaymentState(client, base, question, 3)).to.deep.equal({ isUsed: true, time: 980 });
     expect(asked).to.deep.equal([about, { ...about, blockNumber: 98n }]);
+  });
+
+  it("is asked for together with the number of the chain, and not shown by another chain", async () => {
+    const chain = Promise.withResolvers<number>();
+    // The number comes after the other question.
+    const slow = {
+      getChainId: () => chain.promise,
+      readContract: async () => {
+        chain.resolve(base.chainId);
+        return true;
+      },
+    } as unknown as PublicClient;
+    expect(await chainReads(slow, base, 1).isPaid(question.payer, question.nonce)).to.equal(true);
+    const other = chainReads({ ...client, getChainId: async () => 1 } as PublicClient, base, 1);
+    const refused = await rejection(other.isPaid(question.payer, question.nonce));
+    expect(refused).to.include({ code: "wrong_chain" });
   });
 
   it("shows the state of an escrow: now, or in a settled block", async () => {

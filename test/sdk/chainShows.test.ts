@@ -11,6 +11,7 @@ import { ChainError } from "tallystick-sdk/errors";
 import { findPaymentOnChain } from "tallystick-sdk/seller/findPayment";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Abi, concat, encodeFunctionData, encodePacked, size } from "viem";
+import { lengthenWaits } from "./support/lengthenWaits.ts";
 import { MEAN, mean } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
@@ -104,6 +105,34 @@ describe("a payment, which only the chain can prove,", () => {
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
   });
 
+  it("is made in time if the RPC does not name its chain until the work is done", async () => {
+    await market.openSeller({
+      listings: [LISTING],
+      handlers: {
+        [MEAN]: (params: { [key: string]: unknown }) => {
+          chainId.resolve(chain.network.chainId);
+          return mean(params);
+        },
+      },
+    });
+    const chainId = Promise.withResolvers<number>();
+    const silent = { ...chain.client, getChainId: () => chainId.promise } as never;
+    const buyer = await market.openBuyer({ client: silent });
+    const restore = lengthenWaits(2_000);
+    const lengthened = globalThis.setTimeout;
+    // A wait for a quarter of the time that is left ends at once.
+    const begin = (run: () => void, ms = 0, ...rest: never[]) =>
+      lengthened(run, ms > 4_000 && ms <= 10_000 && !Number.isInteger(ms) ? 0 : ms, ...rest);
+    globalThis.setTimeout = Object.assign(begin, lengthened) as typeof lengthened;
+    try {
+      const hired = await buyer.hire({ ...ORDER, maxLatencyMs: 40_000 });
+      expect(hired.result).to.deep.equal({ result: 3 });
+    } finally {
+      chainId.resolve(chain.network.chainId);
+      restore();
+    }
+  });
+
   it("gets no delivery from a seller with a client while the chain does not show it, whatever the facilitator says", async () => {
     const seller = await market.openSeller({
       listings: [LISTING],
@@ -176,6 +205,31 @@ describe("a payment, which only the chain can prove,", () => {
     const payment = { payer: newWallet().address, nonce, payee: newWallet().address, value: PRICE };
     const find = findPaymentOnChain(elsewhere(), chain.network);
     expect(await rejection(find({ ...payment, validBefore: 1 }))).to.include({ code: "wrong_chain" });
+  });
+
+  it("is not taken by a seller whose RPC is of another chain, and taken if this RPC does not answer", async () => {
+    let settled = 0;
+    const facilitator: FacilitatorClient = {
+      ...chain.facilitator,
+      settle: (...given) => {
+        settled++;
+        return chain.facilitator.settle(...given);
+      },
+    };
+    const listings = [LISTING];
+    const seller = { listings, handlers: { [MEAN]: mean }, facilitator };
+    await market.openSeller({ ...seller, client: elsewhere() });
+    const error = await rejection((await market.openBuyer()).hire(ORDER));
+    expect(error).to.have.nested.property("words.code", "wrong_chain");
+    expect(settled).to.equal(0);
+    market.offers.length = 0;
+    let asked = 0;
+    const getChainId = async () => {
+      if (asked++ === 0) throw new Error("no answer");
+      return chain.network.chainId;
+    };
+    await market.openSeller({ ...seller, client: { ...chain.client, getChainId } as never });
+    expect(await (await market.openBuyer()).hire(ORDER)).to.include({ money: "paid" });
   });
 
   it("is not proved by a transfer of another authorization in the same transaction", async () => {

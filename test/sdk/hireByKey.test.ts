@@ -381,7 +381,14 @@ describe("the notes about an idempotency key", () => {
       await store.put(`call/${n}`, { key: String(n), asked: "", startedAt, attempts: 0, state: "open" });
     }
     time += MAX_KEPT;
+    const { get } = store;
+    let reads = 0;
+    store.get = async <T>(key: string) => {
+      if (key === "call/paid") reads++;
+      return await get<T>(key);
+    };
     await kept.putNew({ key: "new", asked: "", startedAt: time, attempts: 0, state: "open" });
+    expect(reads, "a note is read once").to.equal(1);
     expect(await store.get("call/eldest")).to.equal(undefined);
     expect(await store.get("call/0")).not.to.equal(undefined);
     expect(await store.get("call/paid")).not.to.equal(undefined);

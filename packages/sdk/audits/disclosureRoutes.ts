@@ -9,10 +9,10 @@ export type DisclosureRoutesParameters = {
   /** The agent that shows the work: the seller of the hire, or its buyer. */
   holder: Address;
   /**
-   * The open assignment with this name, and its hire.
+   * The open assignment with this name, and its hire. `signer` recovers who asks, which is slow.
    * @throws ServiceError when the node cannot be asked
    */
-  findAssignment: (name: string, hire: string) => Promise<Assignment | undefined>;
+  findAssignment: (name: string, hire: string, signer: () => Address) => Promise<Assignment | undefined>;
   kept: Pick<KeptDisclosures, "find">;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -40,7 +40,7 @@ export function disclosureRoutes(parameters: DisclosureRoutesParameters): Hono {
       });
     }
     const { request, signer } = readDisclosureRequest(header, { hire, now: Math.floor(now() / 1000) });
-    const assignment = await findAssignment(request.assignment, hire).catch((error: unknown) => {
+    const assignment = await findAssignment(request.assignment, hire, signer).catch((error: unknown) => {
       log("The node could not be asked who audits a hire.", { hire, error: String(error) });
       throw refused(503, "node_unreachable", "The node cannot be asked at the moment who audits this hire.");
     });

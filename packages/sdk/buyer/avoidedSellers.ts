@@ -1,4 +1,5 @@
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { unlessDamaged } from "../store/unlessDamaged.ts";
 
 /** How long a seller that failed is tried only after all others, in milliseconds. */
 const AVOID_MS = 3_600_000;
@@ -22,10 +23,12 @@ export function avoidedSellers(store: KeyValueStore, now: () => number): Avoided
     now: async () => {
       const avoided = new Set<string>();
       for (const key of await store.keys("avoid")) {
-        // A failure that cannot be read is forgotten, so that it stops no hire.
-        const since = await store.get<number>(key).catch(() => undefined);
-        if (since !== undefined && now() - since < AVOID_MS) avoided.add(key.slice("avoid/".length));
-        else await store.delete(key);
+        // A damaged record is forgotten. Any other error may pass, and stops no hire.
+        try {
+          const since = await unlessDamaged(store.get<number>(key));
+          if (since !== undefined && now() - since < AVOID_MS) avoided.add(key.slice("avoid/".length));
+          else await store.delete(key);
+        } catch {}
       }
       return avoided;
     },

@@ -22,7 +22,7 @@ export type ChainReads = {
 };
 
 /**
- * Reads payments and escrows. Before the first read, the client has to name the network's chain: see
+ * Reads payments and escrows. No read counts before the client has named the network's chain: see
  * {@link chainCheck}.
  *
  * @throws each function throws ChainError `wrong_chain`; reads also throw the errors of the client
@@ -30,8 +30,11 @@ export type ChainReads = {
 export function chainReads(client: PublicClient, network: PaymentNetwork, confirmations: number): ChainReads {
   const requireChain = chainCheck(client, network);
   const read = async <T>(work: () => Promise<T>): Promise<T> => {
+    // Both are asked at once: the search for an earlier payment has only a second.
+    const found = work();
+    found.catch(() => {});
     await requireChain();
-    return await work();
+    return await found;
   };
   return {
     payment: (payment) => read(() => readPaymentState(client, network, payment, confirmations)),

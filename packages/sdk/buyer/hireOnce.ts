@@ -99,7 +99,8 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
 
   const earlier = await order.earlier;
   if (earlier) throw hiredBefore(earlier);
-  await context.refuseOtherChain?.();
+  // A chain that does not answer must not use up the seller's time.
+  await within(Promise.resolve(context.refuseOtherChain?.()), hiring.left() / 4);
   const mode = context.modeOf(listing.payment_mode);
   const payment = await sign(hiring, mode, asked.required);
   const headers = paymentHeaders(payment.payload, asked.version, context.network);

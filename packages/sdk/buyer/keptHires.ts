@@ -203,15 +203,15 @@ function sweeper(
   return async () => {
     if (now() - sweptAt < SWEEP_MS) return;
     sweptAt = now();
-    const kept: { name: string; key: string; startedAt: number }[] = [];
+    const kept: { name: string; key: string; startedAt: number; isNote: boolean }[] = [];
     for (const name of await store.keys(FOLDER)) {
       // A record that cannot be read stays, and stops no other hire.
       const one = await store.get<KeptHire>(name).catch(() => undefined);
-      if (one) kept.push({ name, key: one.key, startedAt: one.startedAt });
+      if (one) kept.push({ name, key: one.key, startedAt: one.startedAt, isNote: one.state === "signed" });
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
-    for (const [at, { name, key, startedAt }] of kept.entries()) {
-      if (at >= MAX_KEPT || startedAt + KEPT_MS <= now()) await forget(key, name);
+    for (const [at, { name, key, startedAt, isNote }] of kept.entries()) {
+      if ((at >= MAX_KEPT && !isNote) || startedAt + KEPT_MS <= now()) await forget(key, name);
     }
     for (const name of await store.keys(TURNS)) {
       const turn = await store.get<{ until: number }>(name).catch(() => undefined);

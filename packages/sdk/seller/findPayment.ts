@@ -27,14 +27,17 @@ const CANCELED = toEventSelector("AuthorizationCanceled(address,bytes32)");
  * show the payment yet. It must throw a PaymentInvalidError when the payment can never come, because only then a job
  * may be called failed.
  */
-export type FindPayment = (payment: {
+export type FindPayment = ((payment: {
   payer: Address;
   nonce: Hex;
   payee: Address;
   value: bigint;
   /** From this time of the chain on, in unix seconds, the authorization cannot be used. Default: never. */
   validBefore?: number;
-}) => Promise<Hex | undefined>;
+}) => Promise<Hex | undefined>) & {
+  /** Throws ChainError `wrong_chain` if payments are looked up on another chain. It is called before a hire is paid. */
+  requireChain?: () => Promise<void>;
+};
 
 export type FindPaymentOptions = {
   /** How many blocks must show a payment, its own block included. Default 1. */
@@ -60,7 +63,13 @@ export function findPaymentOnChain(
   { confirmations = 1, window = 5_000n, windows = 20 }: FindPaymentOptions = {},
 ): FindPayment {
   const requireChain = chainCheck(client, network);
-  return async ({ payer, nonce, payee, value, validBefore = Number.POSITIVE_INFINITY }) => {
+  const find: FindPayment = async ({
+    payer,
+    nonce,
+    payee,
+    value,
+    validBefore = Number.POSITIVE_INFINITY,
+  }) => {
     await requireChain();
     const { isUsed, time } = await readPaymentState(client, network, { payer, nonce }, confirmations);
     if (!isUsed) {
@@ -120,4 +129,6 @@ export function findPaymentOnChain(
       );
     }
   };
+  find.requireChain = requireChain;
+  return find;
 }

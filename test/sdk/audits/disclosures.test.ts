@@ -231,7 +231,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(elsewhere, assignment)).status).to.equal(404);
   });
 
-  it("costs an agent that buys and sells at most 60 look-ups of single hires in a minute, whatever strangers ask", async () => {
+  it("costs an agent that buys and sells at most 60 look-ups of single hires in a minute, half of them for its auditors, whatever strangers ask", async () => {
     const { buyer, journal, assignment } = await hired();
     let looked = 0;
     const shop = await openSeller({
@@ -245,11 +245,22 @@ describe("the work of a hire that may be audited", () => {
       },
     });
     stopped = Math.ceil(now() / 60_000) * 60_000;
-    for (let n = 0; n < 70; n++) await ask(shop, { ...assignment, hire: `0x${"ab".repeat(32)}-${n}` });
-    expect(looked).to.equal(60);
+    const askMany = async (by: typeof auditor) => {
+      for (let n = 0; n < 70; n++)
+        await ask(shop, { ...assignment, hire: `0x${"ab".repeat(32)}-${n}` }, { by });
+    };
+    const stranger = newWallet();
+    await askMany(stranger);
+    expect(looked).to.equal(30);
     expect((await ask(shop, assignment)).body.code).to.equal("node_unreachable");
     stopped += 60_000;
     expect((await ask(shop, assignment)).status).to.equal(200);
+    await askMany(stranger);
+    expect(looked).to.equal(60);
+    expect((await ask(shop, assignment)).status, "an auditor that was found before").to.equal(200);
+    await askMany(auditor);
+    expect(looked).to.equal(90);
+    expect((await ask(shop, assignment)).body.code).to.equal("node_unreachable");
   });
 
   it("is not kept by the seller or the buyer if the listing does not agree to audits", async () => {
