@@ -112,16 +112,8 @@ export function nextContext(store: Store, before: ApplyContext): ApplyContext {
 }
 
 /** Removes the notes of the previous event, even if that event failed. */
-function clear({
-  agents,
-  wallets,
-  hireKeys,
-  tiered,
-  touchedAgents,
-  touchedClusters,
-  touchedRows,
-  leaves,
-}: EventNotes): void {
+function clear(notes: EventNotes): void {
+  const { agents, wallets, hireKeys, tiered, touchedAgents, touchedClusters, touchedRows, leaves } = notes;
   for (const noted of [
     agents,
     wallets,
