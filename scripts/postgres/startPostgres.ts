@@ -48,6 +48,9 @@ export type PostgresServer = {
 
 const USER = "tallystick";
 
+/** A busy machine may need many seconds for a new connection, although the server runs. */
+const PATIENCE_MS = 60_000;
+
 /**
  * The cost of a random read on a solid-state disk. With the default of 4, the planner lets an indexer's
  * updates read whole tables instead of a few rows.
@@ -187,18 +190,24 @@ function urlOf(port: number, password: string): (database?: string) => string {
 
 function createDatabaseOn(url: (database?: string) => string): (name: string) => Promise<string> {
   return async (name) => {
-    await withClient(url(), (client) => client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`));
+    await withClient(url(), PATIENCE_MS, (client) =>
+      client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`),
+    );
     return url(name);
   };
 }
 
 async function answers(url: string): Promise<boolean> {
-  await withClient(url, (client) => client.query("SELECT 1"));
+  await withClient(url, 3_000, (client) => client.query("SELECT 1"));
   return true;
 }
 
-async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 });
+async function withClient(
+  url: string,
+  connectMs: number,
+  work: (client: pg.Client) => Promise<unknown>,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs });
   client.on("error", () => {});
   try {
     await client.connect();

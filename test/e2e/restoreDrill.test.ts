@@ -24,6 +24,7 @@ import {
   startLocalChain,
 } from "../indexer/support/localChain.ts";
 import { propose, settle, settlementProcesses, stop } from "../settlement/support/settlementProcess.ts";
+import { copyRunning } from "../support/copyRunning.ts";
 import { SECOND_NODES } from "../support/secondNodes.ts";
 
 /** The service anchors after this many new entries. Its interval is so long that it causes no anchor. */
@@ -142,7 +143,7 @@ describe("a ledger that is restored from its followers", function () {
     await settleMany(first.url, 0, 40);
     // An older copy, taken while the service runs.
     const copy = path.join(folder, "copy");
-    cpSync(path.dirname(first.file), copy, { recursive: true });
+    await copyRunning(path.dirname(first.file), copy);
     await settleMany(first.url, 40, ANCHORED + MORE);
     await untilAnchored(ANCHORED);
     const anchored = Number((await head())?.size);

@@ -9,6 +9,7 @@ import { runCli } from "../../scripts/cli.ts";
 import { DiskLedger } from "../../services/settlement/ledger/diskLedger.ts";
 import { LAST_SIGNED_FILE } from "../../services/settlement/ledger/lastSigned.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
+import { copyRunning } from "../support/copyRunning.ts";
 import { mortalRpc } from "./support/mortalRpc.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
@@ -117,7 +118,7 @@ describe("a restored copy of a ledger", function () {
     const first = await start();
     await settle(first, 2);
     await anchored(first, 2);
-    cpSync(disk(), path.join(folder.path, "image"), { recursive: true });
+    await copyRunning(disk(), path.join(folder.path, "image"));
     await settle(first, 2);
     await anchored(first, 4);
     await stop();
