@@ -17,6 +17,9 @@ export const AGENT_KEY = "crash-agent";
 export const agent = `0x${"a9".repeat(20)}` as const;
 const HOUR = 3_600;
 
+/** How long the client waits for the chain's first answer to the service. */
+const PATIENCE_MS = 120_000;
+
 const account = (byte: string): PrivateKeyAccount => privateKeyToAccount(`0x${byte.repeat(32)}`);
 export const OPERATOR_KEY = `0x${"55".repeat(32)}` as const;
 export const operator = privateKeyToAccount(OPERATOR_KEY);
@@ -64,7 +67,20 @@ export class SettlementClient {
     this.confirmed = confirmed;
   }
 
+  /**
+   * Sends a request. On a busy machine the chain's first answer to the service may be late. The service accepts no
+   * writes until then, so the client sends its request again.
+   */
   async #ask(path: string, body?: unknown, key = API_KEY): Promise<Answer> {
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const answer = await this.#askOnce(path, body, key);
+      if (answer.json?.code !== "chain_unknown" || performance.now() > end) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async #askOnce(path: string, body: unknown, key: string): Promise<Answer> {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const response = await this.#service.app.request(path, {
       headers,
