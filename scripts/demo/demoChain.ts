@@ -21,10 +21,10 @@ import {
   createWalletClient,
   defineChain,
   encodeFunctionData,
-  http,
   keccak256,
   toHex,
 } from "viem";
+import { localTransport } from "../processes/localTransport.ts";
 import { type Actor, actors } from "./actors.ts";
 import { TICK_BLOCKS } from "./services.ts";
 import type { DemoNode } from "./startDemoNode.ts";
@@ -67,7 +67,7 @@ function connect(node: Node, signal: AbortSignal) {
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: [node.rpcUrl] } },
   });
-  const transport = http(node.rpcUrl, { fetchOptions: { signal } });
+  const transport = localTransport(node.rpcUrl, { signal });
   const client = createPublicClient({ chain, transport, cacheTime: 0 });
   let authorizations = 0;
 

@@ -3,6 +3,7 @@ import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
 import type { Fetch } from "tallystick-sdk/requestService";
 import { createPublicClient, http, type PublicClient, zeroAddress } from "viem";
 import { hardhat } from "viem/chains";
+import { localTransport } from "../../scripts/processes/localTransport.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
 import { envelope, listingBody, receiptBody } from "../settlement/support/records.ts";
 import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
@@ -49,7 +50,7 @@ describe("a receipt of an anchored ledger, as an MCP server verifies it", functi
       const answer = await honest(input, init);
       return new Response((await answer.text()).replace(transaction as string, other), answer);
     };
-    const client = createPublicClient({ transport: http(chain.rpcUrl) });
+    const client = createPublicClient({ transport: localTransport(chain.rpcUrl) });
     const answerOf = async (fetch: Fetch, asked?: PublicClient) => {
       const config = readMcpConfig({ TALLYSTICK_URL: "http://node.test", TALLYSTICK_DEV_MODE: "1" });
       const mcp = await connectMcp(createMcpContext(config, { fetch, ...(asked && { client: asked }) }));

@@ -15,12 +15,13 @@ import { type HeadSignature, headSignatureOf, isHeadSignedBy } from "tallystick-
 import { parseSignedNote } from "tallystick-protocol/note/signedNote";
 import { type ProofBundle, parseProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
-import { createPublicClient, createWalletClient, type Hex, http, zeroAddress } from "viem";
+import { createPublicClient, createWalletClient, type Hex, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
+import { localTransport } from "../../scripts/processes/localTransport.ts";
 import { compiledOnce, nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { builtContracts } from "../support/builtContracts.ts";
 import { mortalRpc } from "./support/mortalRpc.ts";
@@ -79,9 +80,9 @@ describe("the settlement process with a chain", function () {
     await server.listen();
     rpcUrl = `http://127.0.0.1:${port}`;
     const { bytecode } = await hre.artifacts.readArtifact("AnchoredLedger");
-    const wallet = createWalletClient({ account: writer, chain: hardhat, transport: http(rpcUrl) });
+    const wallet = createWalletClient({ account: writer, chain: hardhat, transport: localTransport(rpcUrl) });
     const hash = await wallet.deployContract({ abi: anchoredLedgerAbi, bytecode: bytecode as Hex });
-    const client = createPublicClient({ transport: http(rpcUrl), pollingInterval: 50 });
+    const client = createPublicClient({ transport: localTransport(rpcUrl), pollingInterval: 50 });
     contract = (await client.waitForTransactionReceipt({ hash })).contractAddress?.toLowerCase() as Address;
   });
   after(() => server.close());
@@ -91,7 +92,7 @@ describe("the settlement process with a chain", function () {
   });
 
   async function anchored(size: number): Promise<Hex> {
-    const client = createPublicClient({ transport: http(rpcUrl) });
+    const client = createPublicClient({ transport: localTransport(rpcUrl) });
     const id = ledgerId({
       chainId: hardhat.id,
       contract,
@@ -249,7 +250,7 @@ describe("the settlement process with a chain", function () {
     expect(isHeadSignedBy(address, head, { chainId: hardhat.id, contract }, signature)).to.equal(true);
     const other = { ...head, root: `0x${"cd".repeat(32)}` as Hex };
     const typed = headTypedData(other, { chainId: hardhat.id, contract });
-    const client = createPublicClient({ transport: http(rpcUrl) });
+    const client = createPublicClient({ transport: localTransport(rpcUrl) });
     await client.simulateContract({
       address: contract,
       abi: anchoredLedgerAbi,

@@ -19,11 +19,12 @@ import {
   signNote,
 } from "tallystick-protocol/note/signedNote";
 import { type ProofBundle, parseProofBundle } from "tallystick-protocol/proof/proofBundle";
-import { createPublicClient, createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from "viem";
+import { createPublicClient, createWalletClient, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { runCli } from "../../scripts/cli.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
+import { localTransport } from "../../scripts/processes/localTransport.ts";
 import { LAST_WORD_FILE } from "../../services/settlement/ledger/lastSigned.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
 import { BUILD_TIMEOUT } from "../support/freshChain.ts";
@@ -218,7 +219,7 @@ describe("a ledger whose writer does not send its anchors", () => {
     await anchored(running, 2);
     const bundle = await bundleOf(running, 1);
     const id = bundle.ledger?.id as Hex;
-    const client = createPublicClient({ transport: http(chain.rpcUrl) });
+    const client = createPublicClient({ transport: localTransport(chain.rpcUrl) });
 
     // A forged proof with the wallet's signature for another root. The chain never accepted such a root.
     const root = lineLeafHash(bundle.entry);
@@ -247,7 +248,11 @@ describe("a ledger whose writer does not send its anchors", () => {
 
     // A stranger anchors more entries, and the service sees a history that is not its own.
     const stranger = privateKeyToAccount(WRITER_KEY);
-    const wallet = createWalletClient({ account: stranger, chain: hardhat, transport: http(chain.rpcUrl) });
+    const wallet = createWalletClient({
+      account: stranger,
+      chain: hardhat,
+      transport: localTransport(chain.rpcUrl),
+    });
     const leaves = [0, 1].map((n) => running.ledger.tree.leaf(n));
     const tree = new MerkleTree();
     for (const leaf of [...leaves, leafHash(Uint8Array.of(1))]) tree.append(leaf);
@@ -282,7 +287,7 @@ describe("a ledger whose writer does not send its anchors", () => {
     await anchored(retired, 2);
     const first = addressOf(WRITER_KEY);
     const { ledger: id } = (await retired.get("/health")).json;
-    const transport = http(chain.rpcUrl);
+    const transport = localTransport(chain.rpcUrl);
     const wallet = createWalletClient({
       account: privateKeyToAccount(WRITER_KEY),
       chain: hardhat,

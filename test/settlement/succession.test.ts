@@ -20,9 +20,10 @@ import {
 } from "tallystick-protocol/note/signedNote";
 import { type ProofBundle, parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
-import { createPublicClient, createWalletClient, type Hex, http } from "viem";
+import { createPublicClient, createWalletClient, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
+import { localTransport } from "../../scripts/processes/localTransport.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
 import { commandHere } from "../support/commandHere.ts";
 import { BUILD_TIMEOUT } from "../support/freshChain.ts";
@@ -128,7 +129,7 @@ describe("a ledger that another writer takes over", () => {
     return { code, out: out.startsWith("{") ? JSON.parse(out) : out };
   }
   const sendBy = async (key: Hex, { to, data }: { to: Address; data: Hex }): Promise<void> => {
-    const transport = http(chain.rpcUrl);
+    const transport = localTransport(chain.rpcUrl);
     const wallet = createWalletClient({ account: privateKeyToAccount(key), chain: hardhat, transport });
     const client = createPublicClient({ transport, pollingInterval: 50 });
     await client.waitForTransactionReceipt({ hash: await wallet.sendTransaction({ to, data }) });
@@ -183,7 +184,7 @@ describe("a ledger that another writer takes over", () => {
     expect(after.ledger).to.deep.equal({ ...before.ledger, writer: next });
     expect(after.entry).to.equal(before.entry);
     expect(await refusal((async () => verifyProofBundle(after))())).to.contain("writer_unconfirmed");
-    const client = createPublicClient({ transport: http(chain.rpcUrl) });
+    const client = createPublicClient({ transport: localTransport(chain.rpcUrl) });
     const confirm = (bundle: ProofBundle) =>
       confirmProof(verifyProofBundle(bundle, { leaveWriterToChain: true }), client);
     expect((await confirm(after)).transaction).to.equal(after.anchor?.transaction);

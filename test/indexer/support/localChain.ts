@@ -14,7 +14,6 @@ import {
   createTestClient,
   createWalletClient,
   type Hex,
-  http,
   publicActions,
   walletActions,
   zeroAddress,
@@ -24,6 +23,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { hardhat } from "viem/chains";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
+import { localTransport } from "../../../scripts/processes/localTransport.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import type { Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
@@ -54,7 +54,7 @@ export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 export async function startLocalChain(supervisor: Supervisor, logFolder: string) {
   const port = await freePort();
   const rpcUrl = `http://127.0.0.1:${port}`;
-  const transport = http(rpcUrl);
+  const transport = localTransport(rpcUrl);
   const relayer = privateKeyToAccount(RELAYER);
   const client = createTestClient({
     chain: hardhat,

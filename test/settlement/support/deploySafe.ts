@@ -5,7 +5,6 @@ import {
   createWalletClient,
   encodeFunctionData,
   type Hex,
-  http,
   parseAbi,
   parseEventLogs,
   zeroAddress,
@@ -13,6 +12,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { SAFE_CONTRACTS } from "../../../scripts/ignition/canonicalSafe.ts";
+import { localTransport } from "../../../scripts/processes/localTransport.ts";
 import { type LedgerChain, WRITER_KEY } from "../../../tools/bench/ledger/ledgerChain.ts";
 
 export type DeployedSafe = {
@@ -28,7 +28,7 @@ export async function deploySafe(
   threshold = 1n,
 ): Promise<DeployedSafe> {
   const account = privateKeyToAccount(WRITER_KEY);
-  const transport = http(chain.rpcUrl);
+  const transport = localTransport(chain.rpcUrl);
   const wallet = createWalletClient({ account, chain: hardhat, transport });
   const client = createPublicClient({ chain: hardhat, transport, pollingInterval: 50, cacheTime: 0 });
   const mined = (hash: Hex) => client.waitForTransactionReceipt({ hash });

@@ -1,6 +1,7 @@
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import type { Address } from "tallystick-protocol/address";
-import { createPublicClient, type Hex, http } from "viem";
+import { createPublicClient, type Hex } from "viem";
+import { localTransport } from "../../../scripts/processes/localTransport.ts";
 import type { CrashChain } from "./crashAtEveryWrite.ts";
 import { failure } from "./settlementClient.ts";
 
@@ -22,7 +23,7 @@ export function crashChain(
   { rpcUrl, contract, request }: DevelopmentChain,
   { relayerKey, origin }: { relayerKey: string; origin: string },
 ): CrashChain {
-  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  const client = createPublicClient({ transport: localTransport(rpcUrl), cacheTime: 0 });
   /** `evm_revert` uses up a snapshot's id. This map has the new id of each snapshot that was used. */
   const kept = new Map<unknown, unknown>();
   return {

@@ -1,10 +1,11 @@
 import hre, { network } from "hardhat";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import type { Address } from "tallystick-protocol/address";
-import { createPublicClient, createWalletClient, type Hex, http } from "viem";
+import { createPublicClient, createWalletClient, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { freePort } from "../../../scripts/processes/freePort.ts";
+import { localTransport } from "../../../scripts/processes/localTransport.ts";
 
 /** The first account of Hardhat's local chain, which has money. */
 export const WRITER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -26,9 +27,9 @@ export async function ledgerChain(): Promise<LedgerChain> {
   const rpcUrl = `http://127.0.0.1:${port}`;
   const { bytecode } = await hre.artifacts.readArtifact("AnchoredLedger");
   const account = privateKeyToAccount(WRITER_KEY);
-  const wallet = createWalletClient({ account, chain: hardhat, transport: http(rpcUrl) });
+  const wallet = createWalletClient({ account, chain: hardhat, transport: localTransport(rpcUrl) });
   const hash = await wallet.deployContract({ abi: anchoredLedgerAbi, bytecode: bytecode as Hex });
-  const client = createPublicClient({ transport: http(rpcUrl), pollingInterval: 50 });
+  const client = createPublicClient({ transport: localTransport(rpcUrl), pollingInterval: 50 });
   const { contractAddress } = await client.waitForTransactionReceipt({ hash });
   return {
     rpcUrl,
