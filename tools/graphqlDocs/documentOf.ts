@@ -28,6 +28,7 @@ leaves out. Otherwise it is an estimate with two digits (\`totalCountIsEstimate\
 **Ids** are the names that the chain, the ledger and the REST API use; \`node(id)\` finds any of them again.
 **Money** is a decimal string of USDC, **times** are unix seconds, a **weight** is 1, or 1/size of the cluster if buyer and seller were in one cluster.
 **Private metrics**: if an agent's listing asks for them, a node publishes only buckets of its figures. Filters, orders, cursors and counts use the buckets too.
+Its hires and receipts are public one by one, so everybody can compute its figures from them.
 \`explain(field)\` gives the rule of every figure, its numerator and denominator, and the hires behind it.
 
 **Limits**: ${LIMITS.depth} levels, ${LIMITS.aliases} aliases, ${LIMITS.tokens.toLocaleString("en")} words, a cost of ${LIMITS.cost.toLocaleString("en")}, ${MAX_ROWS.toLocaleString("en")} rows, ${LIMITS.queryBytes / 1024} KiB of query, ${LIMITS.answerCharacters / 1_000_000} million characters of
