@@ -349,7 +349,7 @@ async function runTask(world: World, task: Task, file: TaskFile, signal: AbortSi
   const run = new TaskRun(world, task, file, signal);
   const ended = file.closing ?? (await run.run());
   const outcome = await closeTask(world, task, run, ended);
-  await world.files.change(task.taskId, ({ given: _, calls: __, ...it }) => ({
+  await world.files.change(task.taskId, ({ given: _, calls: __, answer: ___, ...it }) => ({
     ...it,
     calls: {},
     phase: "over",

@@ -72,6 +72,7 @@ describe("a dispatcher whose process ends at any moment", () => {
           const next = dispatcherOf(store);
           const outcome = (await next.state(id)) as Outcome;
           expect(outcome.status, at).to.equal(status);
+          if (outcome.status === "SETTLED") expect(outcome.answer, at).to.equal("yes");
           const entries = (await scene.entries()).filter(({ task_id }) => task_id === id);
           expect(entries, at).to.have.length(1);
           const { calls } = entries[0].payload.agent_metadata.dispatch;

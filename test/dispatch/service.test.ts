@@ -95,6 +95,23 @@ describe("a dispatcher as a service", () => {
     expect(await scene.entries()).to.deep.equal([]);
   });
 
+  it("answers 202 for a task that cannot end because settlement refuses the dispatcher's key, and not that the client's key is wrong", async () => {
+    const inner = scene.fetch;
+    scene.fetch = (input, init) => {
+      const isRefused = input.endsWith("/v1/settle");
+      const refusal = { code: "unauthorized", status: 401, detail: "This route needs a key." };
+      return isRefused ? Promise.resolve(Response.json(refusal, { status: 401 })) : inner(input, init);
+    };
+    const app = appOf();
+    const response = await send(app, TASK);
+    expect([response.status, await response.json()]).to.deep.equal([
+      202,
+      { status: "RUNNING", task_id: "task-1" },
+    ]);
+    scene.fetch = inner;
+    expect(await (await send(app, TASK)).json()).to.include({ status: "FAILED", calls: 1 });
+  });
+
   it("makes spans by the OpenTelemetry conventions for generative AI, without text of the prompt or the answer", async () => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });

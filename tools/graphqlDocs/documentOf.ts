@@ -22,16 +22,18 @@ Send queries by \`POST /graphql\`, or by \`GET /graphql\` with \`?query=\`. In a
 
 **Lists** are Relay connections. They take \`first\` and \`after\`, or \`last\` and \`before\`. A page has at most ${MAX_PAGE} rows. A page begins where the last one ended, so page 1,000 costs
 as much as page 1. If no index answers a filter, the node reads at most ten rows for each row that the page may have. So a page may be short or even empty although
-\`hasNextPage\` is true. Then continue with \`endCursor\`. \`totalCount\` is computed only on request. It is exact up to ${MAX_COUNT.toLocaleString("en")}, and above that it is an estimate with two
-digits (\`totalCountIsEstimate\`). \`orderDirection\` reverses any list. Every answer has the block, time and digest of its tick in \`extensions.asOf\`.
+\`hasNextPage\` is true. Then continue with \`endCursor\`. \`totalCount\` is computed only on request. It is exact if at most ${MAX_COUNT.toLocaleString("en")} rows have to be looked at, also those that a filter
+leaves out. Otherwise it is an estimate with two digits (\`totalCountIsEstimate\`). \`orderDirection\` reverses any list. Every answer has the block, time and digest of its tick in \`extensions.asOf\`.
 
 **Ids** are the names that the chain, the ledger and the REST API use; \`node(id)\` finds any of them again.
 **Money** is a decimal string of USDC, **times** are unix seconds, a **weight** is 1, or 1/size of the cluster if buyer and seller were in one cluster.
 **Private metrics**: if an agent's listing asks for them, a node publishes only buckets of its figures. Filters, orders, cursors and counts use the buckets too.
+Its hires and receipts are public one by one, so everybody can compute its figures from them.
 \`explain(field)\` gives the rule of every figure, its numerator and denominator, and the hires behind it.
 
 **Limits**: ${LIMITS.depth} levels, ${LIMITS.aliases} aliases, ${LIMITS.tokens.toLocaleString("en")} words, a cost of ${LIMITS.cost.toLocaleString("en")}, ${MAX_ROWS.toLocaleString("en")} rows, ${LIMITS.queryBytes / 1024} KiB of query, ${LIMITS.answerCharacters / 1_000_000} million characters of
-answer, ${LIMITS.milliseconds / 1000} seconds. A request holds one query: there are no batches. Every refusal has an \`extensions.code\`:
+answer, ${LIMITS.milliseconds / 1000} seconds. A request holds one query: there are no batches. Every refusal of a query has an \`extensions.code\`. A client that has
+used up its points gets 429 with \`Retry-After\`, as \`application/problem+json\` ([REST](rest.md)).
 
 | code | what to do |
 |---|---|

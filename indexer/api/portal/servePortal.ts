@@ -22,12 +22,24 @@ export function servePortal(folder = built): Hono {
   app.get("/", (context) => send(context, index));
   for (const [name, file] of files) if (file !== index) app.get(`/${name}`, (context) => send(context, file));
   for (const page of PAGES) {
-    app.get(`/${page}`, (context) => context.redirect(`/#/${page}`, 302));
+    app.get(`/${page}`, (context) => context.redirect(addressOf(page, context), 302));
     app.get(`/${page}/:id`, (context) =>
-      context.redirect(`/#/${page}/${encodeURIComponent(context.req.param("id"))}`, 302),
+      context.redirect(addressOf(`${page}/${encodeURIComponent(context.req.param("id"))}`, context), 302),
     );
   }
   return app;
+}
+
+/**
+ * The address of a page in the portal, with the query of the request: a link may fill in a form. The portal reads the
+ * page and its query behind `#`, and the node to ask in front of it.
+ */
+function addressOf(page: string, { req }: Context): string {
+  const query = new URL(req.url).searchParams;
+  const node = query.get("node");
+  query.delete("node");
+  const front = node === null ? "" : `?${new URLSearchParams({ node })}`;
+  return `/${front}#/${page}${query.size === 0 ? "" : `?${query}`}`;
 }
 
 function send(context: Context, file: PortalFile): Response {

@@ -73,7 +73,8 @@ export function offeredList(orderBy: OfferedOrder): RowList<RowOf<"capabilityTot
 /**
  * The buyers of an agent, or the sellers it hired, by the number of hires of all time, the most first. The
  * order and the cursors must not reveal how often a seller with private metrics was hired. So its own list is
- * in the order of the buyers' addresses, and no buyer's list contains it.
+ * in the order of the buyers' addresses, and no buyer's list contains it. The latter is not a filter of the list, because
+ * the cursor of a filtered list may name a row that is left out.
  */
 export function counterpartyList(
   { id: address, privateListings }: Pick<Row<"agent">, "id" | "privateListings">,
@@ -92,8 +93,7 @@ export function counterpartyList(
     of: { name: `counterparties of a ${side}`, column: agentPair[side], id: address },
     order: [hires, id],
     direction: "desc",
-    where: gt(hires, 0),
-    filter: side === "buyer" ? isOpen : undefined,
+    where: and(gt(hires, 0), side === "buyer" ? isOpen : undefined),
   };
 }
 
@@ -104,7 +104,7 @@ export function capabilityList(): RowList<RowOf<"capabilityTotal">> {
 
 /**
  * The agents that were hired for a capability in the window, by weighted hires, the most first. Agents with
- * private metrics are left out.
+ * private metrics are left out, also of cursors, so this is not a filter of the list.
  */
 export function leaderList(capability: string): RowList<RowOf<"capabilityAgent">> {
   return {
@@ -112,8 +112,10 @@ export function leaderList(capability: string): RowList<RowOf<"capabilityAgent">
     of: { name: "leaders of", column: entry.capability, id: capability },
     order: [entry.weight, entry.id],
     direction: "desc",
-    where: gt(entry.weight, 0),
-    filter: sql`(SELECT ${agent.privateListings} = 0 FROM ${agent} WHERE ${agent.id} = ${entry.agent})`,
+    where: and(
+      gt(entry.weight, 0),
+      sql`(SELECT ${agent.privateListings} = 0 FROM ${agent} WHERE ${agent.id} = ${entry.agent})`,
+    ),
   };
 }
 

@@ -132,7 +132,7 @@ async function failuresOf(
   if (agent.privateListings > 0) {
     throw new TallystickError({
       code: "private_metrics",
-      message: `${address} asks for private metrics, so its hires are not published one by one.`,
+      message: `${address} asks for private metrics, so its failures are not listed.`,
     });
   }
   const since = time - days * DAY;

@@ -127,7 +127,8 @@ function StepWords({ step, again }: { step: Step; again: (() => void) | null }) 
           <Notice key={note} kind="warn" title={note} />
         ))}
         <p class="soft small" role="status">
-          Tried on the chain just now: it works. Gas costs at most {formatWei(step.prepared.fee)} ETH.
+          Tried on the chain just now: it works. Gas costs about {formatWei(step.prepared.fee)} ETH. The
+          wallet shows the most.
         </p>
       </div>
     );

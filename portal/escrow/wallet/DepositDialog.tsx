@@ -102,7 +102,7 @@ function Ready({ ready: { way, notes }, amount }: { ready: DepositReady; amount:
       <p class="soft small" role="status">
         {way.by === "signature"
           ? "The wallet asks you twice: to sign the payment, and to send it."
-          : `Tried on the chain just now: it works. Gas costs at most ${formatWei(way.fee)} ETH.`}
+          : `Tried on the chain just now: it works. Gas costs about ${formatWei(way.fee)} ETH. The wallet shows the most.`}
       </p>
     </div>
   );

@@ -16,7 +16,7 @@ import { WalletError } from "./walletError.ts";
  */
 export type Wish = { name: ActName; toSeller?: bigint; account?: Hex; resultHash?: Hex };
 
-/** A transaction whose simulation succeeded, its highest cost (wei), and notes for the reader. */
+/** A transaction whose simulation succeeded, about what its gas costs (wei), and notes for the reader. */
 export type Prepared = { call: Call; fee: bigint; notes: string[] };
 
 /** An empty signature. With it, the contract takes the sender as the one who agrees. */
@@ -93,7 +93,8 @@ export async function barredNotes(chain: Chain, token: Hex, accounts: readonly H
 }
 
 /**
- * Simulates a call on the chain, and computes its highest cost.
+ * Simulates a call on the chain, and computes its cost at the present price of gas. The wallet may pay more per gas, and on
+ * Base the fee for Ethereum's data is added.
  * @throws WalletError `refused` with the contract's error in words; `no_gas`; or the error with which the wallet
  * failed
  */

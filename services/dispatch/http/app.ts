@@ -7,6 +7,7 @@ import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { StatusByCode } from "tallystick-protocol/problem";
 import { answerError } from "tallystick-runtime/http/answerError";
 import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measureRoutes";
+import { ServiceError } from "tallystick-sdk/requestService";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { Outcome } from "../tasks/outcome.ts";
 import { MAX_TASK_BYTES } from "../tasks/task.ts";
@@ -144,7 +145,10 @@ function metricsOf(dispatcher: Dispatcher): Registry {
   return registry;
 }
 
-/** The outcome; undefined if the time is over or nobody waits any more. The task continues. */
+/**
+ * The outcome; undefined if the time is over, nobody waits any more, or settlement refuses to end the task. The task
+ * continues. What settlement refuses concerns the dispatcher's key and not the client's.
+ */
 async function firstOf(
   outcome: Promise<Outcome>,
   ms: number,
@@ -156,6 +160,9 @@ async function firstOf(
   try {
     const timer = wait(ms, undefined, { signal: stop.signal }).catch(() => undefined);
     return await Promise.race([outcome, timer]);
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
   } finally {
     stop.abort();
     signal.removeEventListener("abort", leave);

@@ -28,7 +28,7 @@ export async function closeTask(world: World, task: Task, run: TaskRun, ended: E
   if (ended.status !== "ESCROWED") {
     const found = await findProposed({ ...settlement, taskId: task.taskId }, file.proposedOn);
     if (found?.status === "SETTLED")
-      return { ...base, ...found, answer: null, shadowed: run.state.shadow !== null };
+      return { ...base, ...found, answer: file.answer ?? null, shadowed: run.state.shadow !== null };
     if (found?.status === "ESCROWED") return await closeTask(world, task, run, { ...found, held: found.id });
   }
   const held = ended.status === "ESCROWED" ? ended.held : null;

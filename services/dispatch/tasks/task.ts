@@ -168,6 +168,11 @@ function requireKeys(schema: JsonSchema): void {
     refuse(`is required: no answer may write ${JSON.stringify(bad.slice(0, 64))} into the shared state`);
 }
 
+/** The answer in a change of the shared state that {@link dataUpdateOf} made. */
+export function answerIn({ key }: Pick<Task, "key">, dataUpdate: { [key: string]: unknown }): unknown {
+  return (key === undefined ? dataUpdate : dataUpdate[key]) ?? null;
+}
+
 /**
  * Makes the change of the shared state that the ledger stores for an answer. Without a `key`, the names in the answer
  * become the keys of the shared state. Names that the schema does not have are left out.

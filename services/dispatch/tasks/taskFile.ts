@@ -31,8 +31,9 @@ export type TaskFile = {
   draws: { [name: string]: number };
   /** The estimated difficulty of the task. */
   triage?: Triage;
-  /** The parents on which its answer was proposed. */
+  /** The parents on which its answer was proposed, and the answer that was proposed last. Only this one can still be settled. */
   proposedOn: string[];
+  answer?: unknown;
   /** The parents on which its closing entry was proposed. */
   closedOn: string[];
   /** How the task ended, while its closing entry is not in the ledger yet. */

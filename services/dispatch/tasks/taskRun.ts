@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { TallystickError } from "tallystick-protocol/errors";
 import { fetchContextSlice } from "tallystick-sdk/contextSlice";
 import { ServiceError } from "tallystick-sdk/requestService";
@@ -12,7 +13,7 @@ import { classifierPrompt, classifierSchema } from "../triage/classifierPrompt.t
 import { complexity } from "../triage/complexity.ts";
 import { readSettlementRules, type SettlementRules } from "../triage/settlementRules.ts";
 import type { Outcome, Unfinished } from "./outcome.ts";
-import type { Task } from "./task.ts";
+import { answerIn, type Task } from "./task.ts";
 import { type TaskFile, taskKey } from "./taskFile.ts";
 import { taskMetadata } from "./taskMetadata.ts";
 import type { Triage, WorkState } from "./workState.ts";
@@ -130,6 +131,7 @@ export class TaskRun {
     const shadowReasons = await this.#shadowReasons(tier, rules);
     this.#state.shadow = null;
     this.#state.confidence = null;
+    let answer: unknown = null;
     const work = async (context: Parameters<typeof makeDraft>[1]) => {
       const draft = await makeDraft(
         {
@@ -143,6 +145,7 @@ export class TaskRun {
         },
         context,
       );
+      answer = answerIn(this.#task, draft.dataUpdate);
       return { ...draft, agentMetadata: taskMetadata(this.#world, this.#task, this.#file, this.#state) };
     };
     try {
@@ -155,9 +158,9 @@ export class TaskRun {
           proposedOn: this.#file.proposedOn,
           onProposing: async ({ parentHash }) => {
             this.#file = await this.#change((file) =>
-              file.proposedOn.includes(parentHash)
+              file.proposedOn.includes(parentHash) && isDeepStrictEqual(file.answer, answer)
                 ? file
-                : { ...file, proposedOn: [...file.proposedOn, parentHash] },
+                : { ...file, proposedOn: [...new Set([...file.proposedOn, parentHash])], answer },
             );
           },
           signal: this.#signal,
@@ -183,14 +186,8 @@ export class TaskRun {
         ? { status: "REJECTED", reason: result.reason }
         : { escalate: result.reason.slice(0, 200), as: "REJECTED" };
     }
-    const dataUpdate = "draft" in result ? result.draft?.dataUpdate : undefined;
-    const answer =
-      dataUpdate === undefined
-        ? null
-        : this.#task.key === undefined
-          ? dataUpdate
-          : dataUpdate[this.#task.key];
-    const base = { ...this.totals(), tier, answer: answer ?? null };
+    // It is in the file even if an earlier process proposed it.
+    const base = { ...this.totals(), tier, answer: this.#file.answer ?? null };
     if (result.status === "VALIDATED") return { outcome: { ...base, status: "VALIDATED" } };
     const { hash, index, timestamp } = result;
     const shadowed = this.#state.shadow !== null;

@@ -27,17 +27,22 @@ export function kindRecords(settlement: Settlement, dispatcher: string, now: () 
 
   async function read(signal: AbortSignal): Promise<void> {
     const { baseUrl, fetch } = settlement;
-    const ask = async (path: string): Promise<string> =>
-      (await requestService({ baseUrl, path, fetch, signal })).text;
-    const { size } = Object(tryForeignJson(await ask("/v1/ledger/latest"))) as { size: unknown };
+    const ask = (from: number, to: number) =>
+      requestService({ baseUrl, path: `/v1/ledger/entries?from=${from}&to=${to}`, fetch, signal });
+    // A node in front of settlement gives entries up to the last anchor only, so the size is that of the entries that
+    // it gives. It may give fewer lines than asked for.
+    const size = Number((await ask(0, 0)).headers.get("x-ledger-size") ?? Number.NaN);
     if (!Number.isSafeInteger(size)) return;
+    let from = Math.max(next ?? 0, size - BACK);
     // A task waits for this loop. So the loop reads a limited number of entries, even if the ledger has grown much or
     // says so.
-    for (let from = Math.max(next ?? 0, Number(size) - BACK); from < Number(size); from += PAGE) {
-      const to = Math.min(Number(size), from + PAGE);
-      for (const line of (await ask(`/v1/ledger/entries?from=${from}&to=${to}`)).split("\n"))
-        count(tryForeignJson(line));
-      next = to;
+    for (let pages = 0; from < size && pages < BACK / PAGE; pages++) {
+      const { text } = await ask(from, Math.min(size, from + PAGE));
+      const lines = text.split("\n", PAGE).filter((it) => it !== "");
+      if (lines.length === 0) break;
+      for (const line of lines) count(tryForeignJson(line));
+      from += lines.length;
+      next = from;
     }
     readAt = now();
   }

@@ -67,7 +67,13 @@ export function useReader() {
     begin: (act: string) => at.page.getByRole("button", { name: act, exact: true }).first().click(),
     send: (act: string) =>
       at.page.getByRole("dialog").getByRole("button", { name: act, exact: true }).click(),
-    worked: () => at.page.getByRole("dialog").getByText("Tried on the chain just now: it works").waitFor(),
+    worked: () =>
+      at.page
+        .getByRole("dialog")
+        .getByText(
+          /^Tried on the chain just now: it works\. Gas costs about [\d.]+ ETH\. The wallet shows the most\.$/,
+        )
+        .waitFor(),
     /** Mines the block with which the page counts the transaction as done. */
     done: async () => {
       await at.page.getByText(/1 of 2 blocks/).waitFor();
