@@ -97,6 +97,14 @@ describe("readActionRules", () => {
     refuses({ ...rule, program: "bash", args: ["-c", { text: { max_length: 100 } }] });
     refuses({ ...rule, program: "/usr/bin/python3.12", args: [{ within: "/srv" }] });
     refuses({ ...rule, program: "xargs", args: ["ls"], rest: { each: { within: "/srv" }, max: 3 } });
+    for (const program of ["npx", "docker", "/bin/ash", "mawk", "nodejs", "pypy3"])
+      refuses({ ...rule, program, args: [{ text: { max_length: 100 } }] });
+    for (const all of [
+      { cwd: { within: "/" } },
+      { args: [{ within: "/" }] },
+      { rest: { each: { within: "/" }, max: 1 } },
+    ])
+      refuses({ ...rule, ...all });
     refuses({ id: "a", allow: true, type: "payment", to: [wallet], max_usdc: "1" });
     refuses({ id: "a", allow: true, type: "payment", max_usdc: "1", token: usdc });
     refuses({ id: "a", allow: true, type: "deletion", path: { within: "/" } });
