@@ -60,6 +60,22 @@ describe("judgeAction", () => {
     expect(judgeAction(allowed, action).proceed).to.equal(false);
   });
 
+  it("forbids other letters with the same capitals, which a disk that ignores case takes as the same", () => {
+    const within = (folder: string, allow: boolean) => ({
+      ...{ id: allow ? "all" : "keep", allow, type: "deletion", recursive: true },
+      path: { within: folder },
+    });
+    const deletes = (kept: string, path: string) => {
+      const own = readActionRules({ version: 1, rules: [within("/srv", true), within(kept, false)] });
+      return judgeAction(own, readAction({ type: "deletion", path, recursive: true })).proceed;
+    };
+    expect(deletes("/srv/strasse", "/srv/stra\u00dfe/a")).to.equal(false);
+    expect(deletes("/srv/stra\u00dfe", "/srv/STRASSE")).to.equal(false);
+    expect(deletes("/srv/\u03b1\u03c3", "/srv/\u03b1\u03c2/a")).to.equal(false);
+    expect(deletes("/srv/\u03b1\u03c2", "/srv/\u0391\u03a3/a")).to.equal(false);
+    expect(deletes("/srv/strasse", "/srv/strase")).to.equal(true);
+  });
+
   it("applies a rule that forbids before the rules that allow, and names this rule", () => {
     const action = readAction({ type: "deletion", path: "/srv/project/build/keep/a", recursive: false });
     expect(judgeAction(allowed, action)).to.deep.equal({
