@@ -36,6 +36,9 @@ export async function expectTokenOfEscrows({
         message: `must not name ${escrow}: it holds the token ${its}, not ${token}`,
       });
   }
-  if (issues.length > 0) throw new InvalidInputError({ issues, code: "invalid_configuration" });
+  if (issues.length > 0) {
+    const hint = "Take it out of ESCROWS: a node counts hires in one token only, TOKEN_ADDRESS.";
+    throw new InvalidInputError({ issues, code: "invalid_configuration", hint });
+  }
   return unknown;
 }
