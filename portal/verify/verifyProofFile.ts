@@ -1,14 +1,17 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
+import { parseSignedNote } from "tallystick-protocol/note/signedNote";
 import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
-import type { BelievedKeys } from "./verifyKeys.ts";
+import { type BelievedKeys, signatureChecks } from "./verifyKeys.ts";
 
 /** Verifies a `.proof` file: its entry must be in the ledger whose head the writer signed. */
-export function verifyProofFile(text: string, { logs }: BelievedKeys): Finding {
+export function verifyProofFile(text: string, keys: BelievedKeys): Finding {
+  const { logs, policy } = keys;
   const title = "A proof of one entry";
   try {
-    const { entry, index, checkpoint, ledger, transaction } = verifyProofBundle(parseProofBundle(text), {
+    const bundle = parseProofBundle(text);
+    const { entry, index, checkpoint, ledger, transaction } = verifyProofBundle(bundle, {
       leaveWriterToChain: true,
       ...(logs.length > 0 && { keys: logs }),
     });
@@ -19,13 +22,19 @@ export function verifyProofFile(text: string, { logs }: BelievedKeys): Finding {
         `It is entry ${index} of a ledger of ${size.toLocaleString("en")}`,
         `The inclusion proof leads to the root ${toHex(root)}.`,
       ),
-      holds(
-        "The checkpoint is signed",
-        logs.length > 0
-          ? `by a key of ${origin} that you gave`
-          : `by the key of ${origin} that the file names. Compare it with one that you know.`,
-      ),
     ];
+    // A policy asks for more than the log's own signature, whatever the form of the proof.
+    if (policy !== null)
+      checks.push(...signatureChecks(parseSignedNote(bundle.checkpoint, "checkpoint"), origin, keys));
+    else
+      checks.push(
+        holds(
+          "The checkpoint is signed",
+          logs.length > 0
+            ? `by a key of ${origin} that you gave`
+            : `by the key of ${origin} that the file names. Compare it with one that you know.`,
+        ),
+      );
     if (ledger === null) {
       checks.push(
         isOpen(

@@ -89,6 +89,7 @@ function addPostOptions(command: Command): Command {
       .option("--yes", "send it; without this only the cost is shown")
       .option("--uri <uri>", "the file's address, if the node does not keep it")
       .option("--public-url <url>", "under which address others reach the node (default: --url)"),
+    { chain: "default: TALLYSTICK_CHAIN_ID", rpc: "default: TALLYSTICK_RPC_URL" },
   );
 }
 

@@ -11,6 +11,7 @@ import { printResult } from "../cli/printResult.ts";
 import { createProgress } from "../cli/progress.ts";
 import { watchShutdown } from "../cli/shutdown.ts";
 import { readPolicy } from "../verification/readPolicy.ts";
+import { refuseOptions } from "../verification/refuseOptions.ts";
 
 type Options = { key?: string[]; policy?: string; json?: boolean };
 
@@ -34,6 +35,12 @@ export function registerLedgerFsck(ledger: Command): void {
         "\n`verify-ledger` ends at the first fault. `fsck` continues, and looks at every file, also at the tiles of hashes.",
     )
     .action(async (source: string, options: Options) => {
+      const isFolder = !isAddress(source) && (await isLedgerFolder(source));
+      if (isFolder) {
+        const { key, policy } = options;
+        const what = "the folder of a service's ledger, where no signature is checked";
+        refuseOptions({ "--key": key, "--policy": policy }, what);
+      }
       const trust = {
         keys: options.key?.map((key) => parseVerifierKey(key, "--key")),
         policy: options.policy === undefined ? undefined : await readPolicy(options.policy),
@@ -46,7 +53,6 @@ export function registerLedgerFsck(ledger: Command): void {
           async (tell) => {
             const onProgress = (done: number, of: number) =>
               tell(`${Math.floor((100 * done) / Math.max(1, of))} %`);
-            const isFolder = !isAddress(source) && (await isLedgerFolder(source));
             const value = isFolder
               ? await checkLedgerFolder({ folder: source, onProgress, signal })
               : await checkLog({ source, ...trust, onProgress, signal });

@@ -109,7 +109,11 @@ export async function verifyContracts(
     const { guardian } = contract.values;
     if (guardian !== undefined) contract.guardian = await readGuardian(client, guardian as Address);
   }
-  if (deployment !== undefined) differences.push(...unlikeTheRecord(deployment, contracts, chainId));
+  differences.push(
+    ...(deployment === undefined
+      ? unlikeTheNetwork(contracts, chainId)
+      : unlikeTheRecord(deployment, contracts, chainId)),
+  );
   return { chainId, contracts, differences };
 }
 
@@ -141,16 +145,41 @@ function unlikeTheRecord(
   contracts: VerificationResult["contracts"],
   chainId: number,
 ): string[] {
-  const { values = {} } = contracts.find(({ contract }) => contract === "HireEscrow") ?? {};
-  const usdc = Object.values(networks).find((it) => it.chainId === chainId)?.token;
-  const wanted: [what: string, found: string | undefined, wanted: string | undefined][] = [
+  const values = valuesOfEscrow(contracts);
+  return unlike([
     ["chain", String(chainId), String(recordedChain)],
     ["escrow's token", values.token, token],
     ["escrow's guardian", values.guardian, hireEscrow.guardian],
     ["escrow's provider", values.providerId, hireEscrow.providerId],
-    ["record's token", token, usdc],
-  ];
-  return wanted
+    ["record's token", token, usdcOf(chainId)],
+  ]);
+}
+
+/**
+ * Compares an escrow that no file records with the network's USDC. The released code holds any token, so an escrow of a
+ * worthless token has it too.
+ */
+export function unlikeTheNetwork(
+  contracts: readonly Pick<VerifiedContract, "contract" | "values">[],
+  chainId: number,
+): string[] {
+  return unlike([["escrow's token", valuesOfEscrow(contracts).token, usdcOf(chainId)]]);
+}
+
+function valuesOfEscrow(
+  contracts: readonly Pick<VerifiedContract, "contract" | "values">[],
+): VerifiedContract["values"] {
+  return contracts.find(({ contract }) => contract === "HireEscrow")?.values ?? {};
+}
+
+function usdcOf(chainId: number): Address | undefined {
+  return Object.values(networks).find((it) => it.chainId === chainId)?.token;
+}
+
+function unlike(
+  compared: readonly [what: string, found: string | undefined, wanted: string | undefined][],
+): string[] {
+  return compared
     .filter(
       ([, found, it]) => found !== undefined && it !== undefined && found.toLowerCase() !== it.toLowerCase(),
     )

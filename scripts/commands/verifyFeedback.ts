@@ -10,6 +10,7 @@ type Options = RegistryOptions & {
   token?: string;
   escrow?: string;
   ipfsGateway?: string;
+  response?: boolean;
   json?: boolean;
 };
 
@@ -19,8 +20,8 @@ export function registerVerifyFeedback(program: Command): void {
     program
       .command("verify-feedback")
       .description(
-        "Check that a feedback file of ERC-8004 is for a hire that was paid and rated, or that a response file proves a verdict " +
-          "on that hire. The check works offline. With --rpc-url it also asks the chain.",
+        "Check that a feedback file of ERC-8004 is for a hire that was paid and rated, or with --response that a response file " +
+          "proves a verdict on that hire. The check works offline. With --rpc-url it also asks the chain.",
       )
       .argument("<file>", "a path, an https:// address, or the feedback's ipfs:// with --ipfs-gateway")
       .option("--hash <hash>", "the hash that the registry has for it, to compare")
@@ -29,6 +30,10 @@ export function registerVerifyFeedback(program: Command): void {
       .option("--token <address>", "the token that was paid with (default: USDC on Base and Base Sepolia)")
       .option("--escrow <address>", "the escrow that you trust, for a hire in escrow mode")
       .option("--ipfs-gateway <url>", "the gateway for ipfs:// addresses; without one they are not fetched")
+      .option(
+        "--response",
+        "the file is a response to a feedback: a verdict, or a claim of spam, which proves nothing",
+      )
       .option("--json", "print the result as JSON, for programs")
       .addHelpText(
         "after",
@@ -38,6 +43,7 @@ export function registerVerifyFeedback(program: Command): void {
           "\nthe file itself is checked: a forger can make such a file with a ledger of its" +
           "\nown.",
       ),
+    { chain: "default: the RPC's", rpc: "without it no chain is asked" },
   ).action(async (file: string, options: Options) => {
     const { verifyFeedbackFile } = await import("../erc8004/verifyFeedbackFile.ts");
     const { verifiedText } = await import("../erc8004/verifiedText.ts");

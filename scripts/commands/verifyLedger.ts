@@ -6,6 +6,7 @@ import { isAddress } from "../../services/settlement/staticLog/logSource.ts";
 import { isStaticLog } from "../../services/settlement/staticLog/staticLog.ts";
 import { printResult } from "../cli/printResult.ts";
 import { printStaticLog } from "../verification/printStaticLog.ts";
+import { refuseOptions } from "../verification/refuseOptions.ts";
 
 type Options = { key?: string[]; policy?: string; json?: boolean };
 
@@ -34,6 +35,11 @@ export function registerVerifyLedger(program: Command): void {
         await printStaticLog(file, options);
         return;
       }
+      const { key, policy } = options;
+      refuseOptions(
+        { "--key": key, "--policy": policy },
+        "a ledger file: nobody signs it, so compare its root",
+      );
       const result = await verifyLedgerFile(file);
       printResult(options, asJson(file, result), () => asText(file, result));
       if (result instanceof LedgerLineError) process.exitCode = 1;

@@ -17,6 +17,7 @@ import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { createPublicClient } from "viem";
 import { printResult } from "../cli/printResult.ts";
 import { readAddress } from "../cli/readAddress.ts";
+import { refuseOptions } from "../verification/refuseOptions.ts";
 import { tlogProofAsText, verifyTlogProofText } from "../verification/verifyTlogProofText.ts";
 
 type Options = {
@@ -48,8 +49,8 @@ export function registerVerifyProof(program: Command): void {
     .addHelpText(
       "after",
       "\nExits with 0 when the proof holds, with 1 when it does not." +
-        "\nWithout --key, --ledger and --rpc-url only the file itself is checked: a forger" +
-        "\ncan make such a file with a ledger of its own." +
+        "\nGive --key, --ledger or --writer for a .proof, also with --rpc-url: a forger can" +
+        "\nanchor a ledger of its own, and make a proof of it." +
         "\nThe ledger's id names its first writer. A later writer, or a contract as" +
         "\nwriter, is confirmed by --rpc-url, or by --writer if you know it (for a" +
         "\ncontract also give --key). Otherwise the exit code is 1.",
@@ -57,10 +58,14 @@ export function registerVerifyProof(program: Command): void {
     .action(async (file: string, options: Options) => {
       const text = await readText(file);
       if (text.startsWith(TLOG_PROOF_HEADER)) {
+        const { key, ledger, writer, rpcUrl } = options;
+        const others = { "--key": key, "--ledger": ledger, "--writer": writer, "--rpc-url": rpcUrl };
+        refuseOptions(others, "a .tlog-proof: its --policy says whom to trust");
         const shown = await verifyTlogProofText(text, options.policy);
         printResult(options, shown, () => tlogProofAsText(file, shown));
         return;
       }
+      refuseOptions({ "--policy": options.policy }, "a .proof: give --key, --ledger or --writer");
       const result = await verifyProofFile(file, options);
       printResult(options, result, () => asText(file, result));
     });

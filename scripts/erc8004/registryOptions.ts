@@ -11,8 +11,12 @@ export type RegistryOptions = {
   rpcUrl?: string;
 };
 
-/** Adds the options that name the registries and their chain. */
-export function addRegistryOptions(command: Command): Command {
+/**
+ * Adds the options that name the registries and their chain.
+ *
+ * @param defaults where the command takes the chain and the RPC from if they are not given
+ */
+export function addRegistryOptions(command: Command, defaults: { chain: string; rpc: string }): Command {
   const names = Object.keys(PUBLISHED_REGISTRIES).join(", ");
   return command
     .addOption(
@@ -23,17 +27,13 @@ export function addRegistryOptions(command: Command): Command {
         .env("ERC8004_REGISTRIES")
         .argParser(parseOption("--registries", registriesSetting)),
     )
-    .option(
-      "--chain-id <id>",
-      "the chain of the registries (default: TALLYSTICK_CHAIN_ID)",
-      wholeNumber("--chain-id"),
-    )
+    .option("--chain-id <id>", `the chain of the registries (${defaults.chain})`, wholeNumber("--chain-id"))
     .option(
       "--from-block <n>",
       "the first block that the registries have events in",
       wholeNumber("--from-block"),
     )
-    .option("--rpc-url <url>", "the chain's RPC (default: TALLYSTICK_RPC_URL)");
+    .option("--rpc-url <url>", `the chain's RPC (${defaults.rpc})`);
 }
 
 /**

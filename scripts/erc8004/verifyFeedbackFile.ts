@@ -1,5 +1,7 @@
 import { PUBLISHED_REGISTRIES } from "tallystick-protocol/erc8004/registries";
+import { RESPONSE_FORMAT } from "tallystick-protocol/erc8004/responseFile";
 import { InvalidInputError } from "tallystick-protocol/errors";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
 import type { ChainRegistries } from "tallystick-sdk/erc8004/registries";
 import { fromChain, type VerifiedFeedback, verifyFeedback } from "tallystick-sdk/erc8004/verifyFeedback";
@@ -16,10 +18,12 @@ export type VerifyFileOptions = RegistryOptions & {
   token?: string;
   escrow?: string;
   ipfsGateway?: string;
+  response?: boolean;
 };
 
 /**
- * Checks a feedback file from a path or a URL. Without an RPC no chain is asked.
+ * Checks a feedback file from a path or a URL, or with `response` a response file. Without an RPC no chain is asked.
+ * Strangers choose the form of their files. A response passes without any feedback, so it does not pass as one.
  *
  * @throws TallystickError `unreadable_file`, `chain_unavailable`; InvalidInputError naming an option
  */
@@ -31,6 +35,7 @@ export async function verifyFeedbackFile(
   if (hash !== undefined && !/^0x[0-9a-fA-F]{64}$/.test(hash))
     throw new InvalidInputError({ issues: [{ field: "--hash", message: "must be 0x and 64 hex digits" }] });
   const text = await readAnyFile(source, options);
+  requireForm(text, options.response ?? false);
   const address = (value: string | undefined, field: string) =>
     value === undefined ? undefined : readAddress(value, field);
   const client =
@@ -48,6 +53,16 @@ export async function verifyFeedbackFile(
     client,
     registries,
   });
+}
+
+/** @throws InvalidInputError naming `--response` when the file is a response and should not be, or should be and is not */
+function requireForm(text: string, wantsResponse: boolean): void {
+  const { format } = Object(tryForeignJson(text)) as { format?: unknown };
+  if ((format === RESPONSE_FORMAT) === wantsResponse) return;
+  const message = wantsResponse
+    ? "is for a response file, and this file is none"
+    : "must be given to check this file: it is a response to a feedback, and shows no feedback";
+  throw new InvalidInputError({ issues: [{ field: "--response", message }] });
 }
 
 /** The registries, if any are known on this chain. Checks that need no registry are made without them too. */

@@ -7,6 +7,7 @@ import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/e
 import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { cosign, cosignerKey, formatCosignerKey } from "tallystick-protocol/note/cosignature";
 import {
   formatSignedNote,
   formatVerifierKey,
@@ -99,6 +100,27 @@ describe("files that the portal verifies", () => {
       expect(said(await verify(file, policy), "yes")).to.include("A log of the policy signed it");
     }
     expect(said(await verify(checkpoint, "not-a-key"), "no")).to.deep.equal(["They cannot be read"]);
+  });
+
+  it("are checked with the reader's policy in both forms of a proof", async () => {
+    const witness = formatCosignerKey(cosignerKey("witness.test", ed25519.getPublicKey(SEED)));
+    const policy = `log ${key}\nwitness one ${witness}\nquorum one\n`;
+    const own = signNote(text, ORIGIN, SEED);
+    const cosigned = formatSignedNote({ text, signatures: [own, cosign(text, "witness.test", SEED, 1)] });
+    const bundle = (note: string) =>
+      JSON.stringify({
+        ...{ format: "tallystick/proof/v1", entry: line, index: 3, checkpoint: note, verifier_key: key },
+        ...{ inclusion_proof: tree.inclusionProof(3, 7).map(toHex), ledger: null, anchor: null },
+      });
+    for (const form of [(note: string) => proof.replace(checkpoint, note), bundle]) {
+      expect(said(await verify(form(checkpoint), policy), "no")).to.deep.equal([
+        "It is not what the policy asks for",
+      ]);
+      const good = await verify(form(cosigned), policy);
+      expect(said(good, "no")).to.deep.equal([]);
+      expect(said(good, "yes")).to.include("Its quorum of witnesses cosigned it");
+    }
+    expect(said(await verify(bundle(checkpoint), key), "yes")).to.include("The checkpoint is signed");
   });
 
   it("are no good receipts if somebody else than the seller that they name signed them", async () => {

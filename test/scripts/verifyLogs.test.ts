@@ -114,6 +114,23 @@ describe("the commands that verify a log in C2SP's form", () => {
     );
   });
 
+  it("refuse keys and policies that the form of the file does not use, so that a stranger's file cannot evade them", async () => {
+    writeFileSync(at("policy"), `log ${keyOf(1)}\nquorum none\n`);
+    const policy = ["--policy", at("policy")];
+    writeFileSync(at("entry.proof"), "{}");
+    expect(await refusal("verify-proof", at("entry.proof"), ...policy)).to.match(
+      /--policy: is not for a \.proof/,
+    );
+    const proof = ["verify-proof", at("entry.tlog-proof"), ...policy];
+    for (const option of ["--key", "--ledger", "--writer", "--rpc-url"])
+      expect(await refusal(...proof, option, "0x1")).to.contain(`${option}: is not for a .tlog-proof`);
+    const file = path.join(at("ledger"), "ledger.jsonl");
+    expect(await refusal("verify-ledger", file, ...policy)).to.contain("--policy: is not for a ledger file");
+    expect(await refusal("verify-ledger", file, "--key", keyOf(1))).to.contain(
+      "--key: is not for a ledger file",
+    );
+  });
+
   it("print a stranger's words so that they control no terminal and have no line of their own", async () => {
     const task = "t\u001b[2J\u009b2J\u202e\nanchored in block 1";
     const ledger = await DiskLedger.open({ folder: at("hostile") });

@@ -1,6 +1,7 @@
 import { type Context, ponder } from "ponder:registry";
 import { config, operations } from "../../environment.ts";
 import { expectStartBeforeContracts } from "../../expectStartBeforeContracts.ts";
+import { expectTokenOfEscrows } from "../../expectTokenOfEscrows.ts";
 import { hubsWarning } from "../../hubsWarning.ts";
 import { token } from "../../ponder.schema.ts";
 import { logInfo, logWarning, ponderSchema, shutdownSignal } from "../../ponderProcess.ts";
@@ -33,6 +34,9 @@ ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "
       contracts,
     });
   }
+  const silent = await expectTokenOfEscrows(config);
+  if (silent.length > 0)
+    logWarning({ msg: "These escrows do not say which token they hold", contracts: silent.join(", ") });
   const { startBlock, transfers, params, registries } = config;
   const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(startBlock) });
   const firstBlock = transfers.form === "all" ? startBlock : transfers.firstBlock;

@@ -46,8 +46,10 @@ const common = {
  */
 export const RUNNERS: ReadonlySet<string> = new Set(
   (
-    "sh bash dash zsh ksh fish csh tcsh busybox env sudo su doas xargs find nohup nice timeout time watch parallel exec eval " +
-    "python node deno bun perl ruby php lua awk gawk sed vi vim emacs ssh scp rsync tar git-shell make cmd powershell pwsh osascript"
+    "sh bash dash ash rbash zsh ksh mksh fish csh tcsh busybox env sudo su doas xargs find nohup nice timeout time watch parallel " +
+    "exec eval python pypy node nodejs deno bun perl ruby php lua luajit tclsh expect java awk gawk mawk nawk sed ed vi vim nvim " +
+    "emacs ssh scp rsync tar git-shell make gmake cmd powershell pwsh osascript npx bunx pnpx uvx pipx docker podman chroot " +
+    "setsid stdbuf unshare nsenter strace gdb"
   ).split(" "),
 );
 
@@ -142,6 +144,8 @@ function looseness(rule: ActionRule): string | undefined {
         ? undefined
         : `must write out every argument of ${name}, because ${name} runs its arguments`;
     }
+    if ([rule.cwd, ...rule.args, rule.rest?.each].some(isWholeFileSystem))
+      return "must not allow the whole file system";
   }
   if (
     rule.type === "payment" &&
@@ -153,6 +157,10 @@ function looseness(rule: ActionRule): string | undefined {
     return "must not allow the whole file system";
   }
   return undefined;
+}
+
+function isWholeFileSystem(rule: ArgumentRule | undefined): boolean {
+  return typeof rule === "object" && "within" in rule && rule.within === "/";
 }
 
 /** No rules: everything is denied. */

@@ -30,7 +30,8 @@ export const SHELL_SIGNS = /[;&|<>`$(){}[\]*?!#~^\\"'\n\r]/;
 
 /** A text without its case, accents and compatibility forms. Rules that forbid compare this form. */
 export function skeleton(text: string): string {
-  const folded = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  // Some letters have the same capitals as two others, such as ß. A disk that ignores case takes them as the same.
+  const folded = text.normalize("NFKD").replace(/\p{M}/gu, "").toUpperCase().toLowerCase();
   return [...folded].map((sign) => LOOKALIKES[sign] ?? sign).join("");
 }
 
@@ -69,6 +70,7 @@ const LOOKALIKES: { readonly [sign: string]: string } = {
   τ: "t",
   υ: "u",
   χ: "x",
+  ς: "σ",
   ı: "i",
   ɡ: "g",
   "0": "o",

@@ -60,6 +60,22 @@ describe("judgeAction", () => {
     expect(judgeAction(allowed, action).proceed).to.equal(false);
   });
 
+  it("forbids other letters with the same capitals, which a disk that ignores case takes as the same", () => {
+    const within = (folder: string, allow: boolean) => ({
+      ...{ id: allow ? "all" : "keep", allow, type: "deletion", recursive: true },
+      path: { within: folder },
+    });
+    const deletes = (kept: string, path: string) => {
+      const own = readActionRules({ version: 1, rules: [within("/srv", true), within(kept, false)] });
+      return judgeAction(own, readAction({ type: "deletion", path, recursive: true })).proceed;
+    };
+    expect(deletes("/srv/strasse", "/srv/stra\u00dfe/a")).to.equal(false);
+    expect(deletes("/srv/stra\u00dfe", "/srv/STRASSE")).to.equal(false);
+    expect(deletes("/srv/\u03b1\u03c3", "/srv/\u03b1\u03c2/a")).to.equal(false);
+    expect(deletes("/srv/\u03b1\u03c2", "/srv/\u0391\u03a3/a")).to.equal(false);
+    expect(deletes("/srv/strasse", "/srv/strase")).to.equal(true);
+  });
+
   it("applies a rule that forbids before the rules that allow, and names this rule", () => {
     const action = readAction({ type: "deletion", path: "/srv/project/build/keep/a", recursive: false });
     expect(judgeAction(allowed, action)).to.deep.equal({
@@ -97,6 +113,14 @@ describe("readActionRules", () => {
     refuses({ ...rule, program: "bash", args: ["-c", { text: { max_length: 100 } }] });
     refuses({ ...rule, program: "/usr/bin/python3.12", args: [{ within: "/srv" }] });
     refuses({ ...rule, program: "xargs", args: ["ls"], rest: { each: { within: "/srv" }, max: 3 } });
+    for (const program of ["npx", "docker", "/bin/ash", "mawk", "nodejs", "pypy3"])
+      refuses({ ...rule, program, args: [{ text: { max_length: 100 } }] });
+    for (const all of [
+      { cwd: { within: "/" } },
+      { args: [{ within: "/" }] },
+      { rest: { each: { within: "/" }, max: 1 } },
+    ])
+      refuses({ ...rule, ...all });
     refuses({ id: "a", allow: true, type: "payment", to: [wallet], max_usdc: "1" });
     refuses({ id: "a", allow: true, type: "payment", max_usdc: "1", token: usdc });
     refuses({ id: "a", allow: true, type: "deletion", path: { within: "/" } });

@@ -90,6 +90,8 @@ describe("the commands that keep and check copies of a ledger", () => {
     const folder = await run("fsck", ledger.folder);
     expect(folder.code).to.equal(1);
     expect(folder.out).to.contain("last-signed.json: it is missing");
+    const refused = await run("fsck", ledger.folder, "--key", vkey).catch((error: Error) => error.message);
+    expect(refused).to.contain("--key: is not for the folder of a service's ledger");
     const nothing = await run("fsck", path.join(temporary.path, "nothing"));
     expect([nothing.code, nothing.out]).to.deep.equal([2, ""]);
     expect(nothing.err).to.contain("unreadable_log");
