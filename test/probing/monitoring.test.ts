@@ -5,6 +5,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { parseMonitoring } from "tallystick-protocol/records/monitoring";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { createAgentDraw } from "../../services/probing/monitoring/agentDraw.ts";
 import { compareMonitoring } from "../../services/probing/monitoring/compareMonitoring.ts";
 import { differencesToTell } from "../../services/probing/monitoring/differencesToTell.ts";
 import { openMonitoringDesk } from "../../services/probing/monitoring/monitoringDesk.ts";
@@ -362,6 +363,20 @@ describe("an agent's own monitoring", () => {
     const reports = await roundAt(many, [], { before, random: () => (--drawn + 0.5) / 20_000 });
     expect(reports.findIndex(({ problem }) => problem === null)).to.equal(10_000);
     expect(reports.at(-1)?.problem).to.equal(null);
+  });
+
+  it("is read for agents that come after ten thousand others, of whom each has a host below one name", () => {
+    const endpoints = Array.from({ length: 10_000 }, (_, n) => `https://h${n}.flood.example/`);
+    endpoints.push("https://b.example/");
+    const first = endpoints.map(createAgentDraw([], () => 0.5));
+    expect(first.filter((isDrawn) => isDrawn)).to.have.length(1_001);
+    expect(first.at(-1)).to.equal(true);
+    // In the next round each of them has the same chance, and none has the place of others.
+    let drawn = endpoints.length;
+    const random = () => --drawn / endpoints.length;
+    const second = endpoints.map(createAgentDraw(endpoints, random));
+    expect(second.indexOf(true)).to.equal(9_001);
+    expect(second.at(-1)).to.equal(true);
   });
 
   it("is not read from a node whose answer has another form, and nothing of that answer goes into a record", async () => {
