@@ -19,12 +19,13 @@ const MAX_OF_NAME = 1_000;
  * all hosts with one registered name get at most {@link MAX_OF_NAME}.
  *
  * @param before the endpoints that could have been asked in the last round
- * @param random gives a number from 0 to below 1
+ * @param options.random gives a number from 0 to below 1
+ * @param options.most the most agents that are drawn
  * @returns a function that is called for each endpoint, in turn, and says whether it is asked
  */
 export function createAgentDraw(
   before: readonly string[],
-  random: () => number,
+  { random, most = MAX_AGENTS }: { random: () => number; most?: number },
 ): (endpoint: string) => boolean {
   const named = new Map<string, number>();
   for (const endpoint of before) named.set(hostNamed(endpoint), (named.get(hostNamed(endpoint)) ?? 0) + 1);
@@ -34,7 +35,7 @@ export function createAgentDraw(
     wanted.set(name, (wanted.get(name) ?? 0) + Math.min(ofHost, MAX_OF_HOST));
   }
   const places = [...wanted.values()].reduce((sum, ofName) => sum + Math.min(ofName, MAX_OF_NAME), 0);
-  const chanceOfPlace = Math.min(1, MAX_AGENTS / places);
+  const chanceOfPlace = Math.min(1, most / places);
   const asked = new Map<string, number>();
   const askedOfName = new Map<string, number>();
   let agents = 0;
@@ -45,7 +46,7 @@ export function createAgentDraw(
     const [ofHost, ofName] = [asked.get(host) ?? 0, askedOfName.get(name) ?? 0];
     const chanceOfHost = Math.min(1, MAX_OF_NAME / (wanted.get(name) ?? 1));
     const chance = chanceOfPlace * chanceOfHost * Math.min(1, MAX_OF_HOST / (named.get(host) ?? 1));
-    const isFree = ofHost < MAX_OF_HOST && ofName < MAX_OF_NAME && agents < MAX_AGENTS;
+    const isFree = ofHost < MAX_OF_HOST && ofName < MAX_OF_NAME && agents < most;
     if (!(random() < chance && isFree)) return false;
     asked.set(host, ofHost + 1);
     askedOfName.set(name, ofName + 1);
