@@ -28,6 +28,12 @@ type Arranged = {
   isRevealed?: boolean;
 };
 
+/**
+ * The node's state in a round. `time`: of its last tick, in unix seconds. `isAnchored`: whether an entry of the ledger is
+ * anchored finally.
+ */
+type Moment = { time: number; isAnchored: (entry: SettledEntry) => Promise<boolean> };
+
 export type CanaryDeskParameters = {
   plans: readonly CanaryPlan[];
   store: KeyValueStore;
@@ -72,80 +78,93 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
     for (const [n, canary] of plan.hires.entries()) {
       signal.throwIfAborted();
       if (it.ended[n] !== undefined) continue;
-      const outcome = await makeHire(plan, canary, it.nonces[n] as Hex);
+      const outcome = await makeHire({ openBuyer, log }, plan, canary, it.nonces[n] as Hex);
       if (outcome === undefined) continue;
       it.ended[n] = outcome;
       await store.put(keyOf(plan), it);
     }
   }
 
-  /** Makes a hire, and returns how it ended. Returns undefined when the hire may be tried again. */
-  async function makeHire(
-    { name }: CanaryPlan,
-    canary: CanaryPlan["hires"][number],
-    nonce: Hex,
-  ): Promise<"made" | "failed" | undefined> {
-    const { seller, capability, params, max_price_usdc: maxPriceUsdc, max_latency_ms: maxLatencyMs } = canary;
-    const buyer = openBuyer(buyerOf(canary));
-    const known = (await buyer.find(nonce))?.kept;
-    // A second attempt would not have the committed nonce. So an unfinished first attempt counts as failed.
-    const isSpent = known !== undefined && known.attempts > 0;
-    if (isSpent && (known.state === "running" || known.state === "open")) return "failed";
-    try {
-      await buyer.hire({
-        ...{ capability, params, seller, maxPriceUsdc, maxLatencyMs, maxAttempts: 1 },
-        // A key of 32 bytes is the nonce itself.
-        idempotencyKey: nonce,
-      });
-      return "made";
-    } catch (error) {
-      log("A canary could not be hired.", { plan: name, seller, error });
-      // The payment may be pending. The same call resumes the hire.
-      return error instanceof HireFailedError && error.money === "authorized"
-        ? undefined
-        : await endOf(nonce);
+  /** Continues one plan. Returns whether it is published. */
+  async function advance(
+    plan: CanaryPlan,
+    { time, isAnchored }: Moment,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const it = await arranged(plan);
+    if (it.isRevealed) return true;
+    const { commitment } = it;
+    const reveal = { salt: it.salt, hires: canariesOf(plan, it.nonces) };
+    if (it.entry === undefined) {
+      it.entry = await settle("audit_canary", { commitment }, signal);
+      await store.put(keyOf(plan), it);
+      log("Canaries were committed to.", { plan: plan.name, commitment });
     }
-
-    /** `failed` if a seller was asked. Otherwise the hire may be tried again. */
-    async function endOf(key: Hex): Promise<"failed" | undefined> {
-      return ((await buyer.find(key))?.kept.attempts ?? 0) > 0 ? "failed" : undefined;
-    }
+    if (!(await isAnchored(it.entry))) return false;
+    if (time >= plan.hire_after && time < plan.reveal_after) await makeHires(plan, it, signal);
+    if (time < plan.reveal_after) return false;
+    await settle("audit_canary", { commitment, reveal } as RecordBody, signal);
+    await store.put(keyOf(plan), { ...it, isRevealed: true } satisfies Arranged);
+    log("Canaries were revealed.", { plan: plan.name });
+    return true;
   }
 
   return {
     /**
-     * @param time of the node's last tick, in unix seconds
-     * @param isAnchored whether an entry of the ledger is anchored finally
+     * Continues all plans. A plan that fails does not stop the plans after it.
+     *
      * @returns how many plans are not published yet
+     * @throws the error of the first plan that failed
      */
-    round: async (
-      { time, isAnchored }: { time: number; isAnchored: (entry: SettledEntry) => Promise<boolean> },
-      signal: AbortSignal,
-    ): Promise<number> => {
+    round: async (moment: Moment, signal: AbortSignal): Promise<number> => {
       let open = await countMissing();
+      const failures: unknown[] = [];
       for (const plan of plans) {
         signal.throwIfAborted();
-        const it = await arranged(plan);
-        if (it.isRevealed) continue;
-        open++;
-        const { commitment } = it;
-        const reveal = { salt: it.salt, hires: canariesOf(plan, it.nonces) };
-        if (it.entry === undefined) {
-          it.entry = await settle("audit_canary", { commitment }, signal);
-          await store.put(keyOf(plan), it);
-          log("Canaries were committed to.", { plan: plan.name, commitment });
+        try {
+          if (!(await advance(plan, moment, signal))) open++;
+        } catch (error) {
+          signal.throwIfAborted();
+          failures.push(error);
+          log("A plan of canaries failed. The next round repeats it.", { plan: plan.name, error });
         }
-        if (!(await isAnchored(it.entry))) continue;
-        if (time >= plan.hire_after && time < plan.reveal_after) await makeHires(plan, it, signal);
-        if (time < plan.reveal_after) continue;
-        await settle("audit_canary", { commitment, reveal } as RecordBody, signal);
-        await store.put(keyOf(plan), { ...it, isRevealed: true } satisfies Arranged);
-        open--;
-        log("Canaries were revealed.", { plan: plan.name });
       }
+      if (failures.length > 0) throw failures[0];
       return open;
     },
   };
+}
+
+/** Makes a hire, and returns how it ended. Returns undefined when the hire may be tried again. */
+async function makeHire(
+  { openBuyer, log }: Pick<CanaryDeskParameters, "openBuyer" | "log">,
+  { name }: CanaryPlan,
+  canary: CanaryPlan["hires"][number],
+  nonce: Hex,
+): Promise<"made" | "failed" | undefined> {
+  const { seller, capability, params, max_price_usdc: maxPriceUsdc, max_latency_ms: maxLatencyMs } = canary;
+  const buyer = openBuyer(buyerOf(canary));
+  const known = (await buyer.find(nonce))?.kept;
+  // A second attempt would not have the committed nonce. So an unfinished first attempt counts as failed.
+  const isSpent = known !== undefined && known.attempts > 0;
+  if (isSpent && (known.state === "running" || known.state === "open")) return "failed";
+  try {
+    await buyer.hire({
+      ...{ capability, params, seller, maxPriceUsdc, maxLatencyMs, maxAttempts: 1 },
+      // A key of 32 bytes is the nonce itself.
+      idempotencyKey: nonce,
+    });
+    return "made";
+  } catch (error) {
+    log("A canary could not be hired.", { plan: name, seller, error });
+    // The payment may be pending. The same call resumes the hire.
+    return error instanceof HireFailedError && error.money === "authorized" ? undefined : await endOf(nonce);
+  }
+
+  /** `failed` if a seller was asked. Otherwise the hire may be tried again. */
+  async function endOf(key: Hex): Promise<"failed" | undefined> {
+    return ((await buyer.find(key))?.kept.attempts ?? 0) > 0 ? "failed" : undefined;
+  }
 }
 
 function keyOf({ name }: Pick<CanaryPlan, "name">): string {

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
-import { hostOf, siteOf } from "tallystick-protocol/net/publicAddress";
+import { hostOf } from "tallystick-protocol/net/publicAddress";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
+import { inTurnsOfSites } from "tallystick-runtime/http/inTurnsOfSites";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { LocalAccount } from "viem";
 import { forEachHost } from "./forEachHost.ts";
-import { inTurns } from "./inTurns.ts";
 import type { Subscription } from "./notifierNode.ts";
 import { type Post, reasonOf } from "./post.ts";
 
@@ -188,7 +188,7 @@ function choose(
   const counted = new Map(open.map((it) => [it, countOf(it)]));
   const leastAsked = open.toSorted((a, b) => (counted.get(a) ?? 0) - (counted.get(b) ?? 0));
   // A site with many hosts must not delay other sites.
-  const ofSites = inTurns(leastAsked, ({ url }) => siteOf(new URL(url)));
+  const ofSites = inTurnsOfSites(leastAsked, ({ url }) => hostOf(new URL(url)));
   // The last place of each host is left to the subscription that waits longest.
   add(ofSites, LEAST_ASKED, MAX_PER_HOST - 1);
   // Strangers can bring new hosts and new buyers in every round, but they cannot wait longer than others.

@@ -1,4 +1,5 @@
-import { hostOf, siteOf } from "tallystick-protocol/net/publicAddress";
+import { hostOf } from "tallystick-protocol/net/publicAddress";
+import { inTurnsOfSites } from "tallystick-runtime/http/inTurnsOfSites";
 import { type Rounds, repeatRounds } from "tallystick-runtime/repeatRounds";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
@@ -6,7 +7,6 @@ import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { ChainClock } from "./chainClock.ts";
 import type { Confirmations } from "./confirmations.ts";
 import { forEachHost } from "./forEachHost.ts";
-import { inTurns } from "./inTurns.ts";
 import type { NotifierNode, Subscription } from "./notifierNode.ts";
 import { NEWS_SECONDS, type Outbox, TRYING_SECONDS, type WaitingNotice } from "./outbox.ts";
 import { type Post, reasonOf } from "./post.ts";
@@ -205,7 +205,7 @@ async function deliver(
   // Receivers that do not answer must not delay receivers that do. A site with many hosts must not delay other sites.
   const sendings = (["prompt", "new", "late"] as const).map(async (kind) => {
     const ofKind = byHost.filter((it) => it.kind === kind);
-    const ordered = inTurns(ofKind, ({ notices: [first] }) => siteOf(new URL(first?.url ?? "")));
+    const ordered = inTurnsOfSites(ofKind, ({ notices: [first] }) => hostOf(new URL(first?.url ?? "")));
     await forEachHost(
       ordered.flatMap(({ notices }) => notices),
       { most: MAX_PER_HOST, atOnce: AT_ONCE[kind], isOver },

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Hono } from "hono";
 import type { Address } from "tallystick-protocol/address";
+import type { TallystickError } from "tallystick-protocol/errors";
 import { fromHex, type Hex } from "tallystick-protocol/hex";
 import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
@@ -23,7 +24,7 @@ import { FileStore } from "./erc8004/fileStore.ts";
 import { countChainQuestion } from "./http/rateLimits.ts";
 import { ApiKeys } from "./keys/apiKeys.ts";
 import { DiskLedger } from "./ledger/diskLedger.ts";
-import { LedgerGate } from "./ledger/ledgerGate.ts";
+import { causeOf, LedgerGate } from "./ledger/ledgerGate.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { NoticeStore } from "./notices/noticeStore.ts";
 import type { Notices } from "./notices/notices.ts";
@@ -109,7 +110,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     const recover = await recoverByWasm();
     const readers = new SignatureReaders({ here: readSignatureHere(recover), log });
     opened.readers = readers;
-    const isContractSignature = await isContractSignatureBy(config);
+    const isContractSignature = await isContractSignatureBy(config, log);
     const signatures = { isContractSignature, readSignature: readers.read };
     const parts = { ledger, index, ruleBook, held: kept, clock, now };
     const engine = createEngine(config, { ...parts, ...(rejected && { rejected }), ...signatures });
@@ -344,10 +345,10 @@ async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate
 }
 
 /** The check of a contract wallet's signature, at the latest block; undefined without a chain. */
-async function isContractSignatureBy({
-  rpcUrl,
-  anchoring,
-}: SettlementConfig): Promise<IsContractSignature | undefined> {
+async function isContractSignatureBy(
+  { rpcUrl, anchoring }: SettlementConfig,
+  log: Log,
+): Promise<IsContractSignature | undefined> {
   if (rpcUrl === undefined) return undefined;
   const [{ createPublicClient }, { askWallet }, { rpcTransport }] = await Promise.all([
     import("viem"),
@@ -356,9 +357,20 @@ async function isContractSignatureBy({
   ]);
   const witness = anchoring?.contract;
   const client = createPublicClient({ transport: rpcTransport(rpcUrl, ASKING) });
+  let isSilent = false;
   return async (question) => {
     countChainQuestion();
-    return (await askWallet(client, question, witness)) === "yes";
+    try {
+      const answer = await askWallet(client, question, witness);
+      isSilent = false;
+      return answer === "yes";
+    } catch (error) {
+      // Only the first failure is logged until the chain answers again, because strangers can ask many times.
+      if (!isSilent)
+        log("A contract wallet could not be asked.", { error, ...causeOf(error as TallystickError) });
+      isSilent = true;
+      throw error;
+    }
   };
 }
 

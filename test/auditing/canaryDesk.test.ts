@@ -198,6 +198,20 @@ describe("canaries", () => {
     expect(canaryCommitment(revealOf(scene) as never)).to.equal(scene.settled[0]?.body.commitment);
   });
 
+  it("are arranged although the plan before theirs was changed, which the round reports", async () => {
+    const scene = await open(2);
+    const notYet = { time: 0, isAnchored: async () => false };
+    await deskOf(scene).round(notYet, forever);
+    const changed = { ...scene.plan, hires: scene.plan.hires.slice(1) };
+    const told: unknown[] = [];
+    const plans = [changed, { ...scene.plan, name: "second" }];
+    const desk = deskOf(scene, { plans, log: (sentence, fields) => told.push([sentence, fields?.plan]) });
+    const error = await desk.round(notYet, forever).catch((it: { code: string }) => it);
+    expect(error).to.include({ code: "canary_plan_changed" });
+    expect(scene.settled).to.have.length(2);
+    expect(told[0]).to.deep.equal(["A plan of canaries failed. The next round repeats it.", "first"]);
+  });
+
   it("are arranged although the file of another plan is damaged, which counts as not revealed", async () => {
     const scene = await open(1);
     const { store } = scene;

@@ -5,6 +5,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { parseMonitoring } from "tallystick-protocol/records/monitoring";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { createAgentDraw } from "../../services/probing/monitoring/agentDraw.ts";
 import { compareMonitoring } from "../../services/probing/monitoring/compareMonitoring.ts";
 import { differencesToTell } from "../../services/probing/monitoring/differencesToTell.ts";
 import { openMonitoringDesk } from "../../services/probing/monitoring/monitoringDesk.ts";
@@ -307,6 +308,63 @@ describe("an agent's own monitoring", () => {
     expect(problems(await roundAt(endpoints, asked, { before: fourth }))).to.deep.equal([null, null, null]);
   });
 
+  it("is not read at a host that opted out, also if its agent was away for a day and the prober was restarted", async () => {
+    const store = memoryStore();
+    const clock = { now: 100_000 };
+    const host = { isListed: true, status: 200 };
+    const report = async () => {
+      const desk = await openMonitoringDesk(store, {
+        ...{ policy: openPolicy, leaveOut: [], userAgent: "test", resolve: async () => ["10.0.0.1"] },
+        ...{ pacer, now: () => clock.now, pause: async () => {}, log: () => {}, send: async () => {} },
+        signal: new AbortController().signal,
+        ask: async ({ url }) => ({
+          ...{
+            status: url.endsWith("/robots.txt") ? host.status : 200,
+            headers: new Headers(),
+            isCut: false,
+          },
+          text: url.endsWith("/robots.txt") ? "User-agent: tallystick-prober\nDisallow: /" : said(0.95, 1_000),
+        }),
+        monitored: async function* () {
+          if (host.isListed) yield { agent: "0xa", endpoint: "https://a.example/sla", measured };
+        },
+      });
+      await desk.round();
+      clock.now += 86_400;
+      return desk.reports()[0]?.problem;
+    };
+    expect(await report()).to.equal("opted_out");
+    host.isListed = false;
+    expect(await report()).to.equal(undefined);
+    // The file cannot be read on this day. The last known state stays.
+    Object.assign(host, { isListed: true, status: 503 });
+    expect(await report()).to.equal("opted_out");
+    host.status = 404;
+    expect(await report()).to.equal(null);
+    host.status = 503;
+    expect(await report()).to.equal(null);
+  });
+
+  it("is read until the round must end; the next round draws as many as there was time for", async () => {
+    const endpoints = [1, 2, 3].map((n) => `https://h${n}.example/`);
+    let time = 0;
+    const slow = {
+      now: () => time,
+      until: 10,
+      ask: async () => {
+        time += 5;
+        return { status: 200, headers: new Headers(), isCut: false, text: said(0.95, 1_000) };
+      },
+    };
+    const first = await roundAt(endpoints, [], slow);
+    expect(first.map(({ problem }) => problem)).to.deep.equal([null, "no_time", "no_time"]);
+    expect(first[1]?.endpoint).to.equal("https://h2.example");
+    time = 0;
+    const draws = [0.9, 0.9, 0.1];
+    const second = await roundAt(endpoints, [], { ...slow, before: first, random: () => draws.shift() ?? 1 });
+    expect(second.map(({ problem }) => problem)).to.deep.equal(["not_drawn", "not_drawn", null]);
+  });
+
   it("waits for its turn while a look at the same address is under way", async () => {
     const look = Promise.withResolvers<void>();
     const own = new Pacer({ perSecond: 100 });
@@ -362,6 +420,20 @@ describe("an agent's own monitoring", () => {
     const reports = await roundAt(many, [], { before, random: () => (--drawn + 0.5) / 20_000 });
     expect(reports.findIndex(({ problem }) => problem === null)).to.equal(10_000);
     expect(reports.at(-1)?.problem).to.equal(null);
+  });
+
+  it("is read for agents that come after ten thousand others, of whom each has a host below one name", () => {
+    const endpoints = Array.from({ length: 10_000 }, (_, n) => `https://h${n}.flood.example/`);
+    endpoints.push("https://b.example/");
+    const first = endpoints.map(createAgentDraw([], { random: () => 0.5 }));
+    expect(first.filter((isDrawn) => isDrawn)).to.have.length(1_001);
+    expect(first.at(-1)).to.equal(true);
+    // In the next round each of them has the same chance, and none has the place of others.
+    let drawn = endpoints.length;
+    const random = () => --drawn / endpoints.length;
+    const second = endpoints.map(createAgentDraw(endpoints, { random }));
+    expect(second.indexOf(true)).to.equal(9_000);
+    expect(second.at(-1)).to.equal(true);
   });
 
   it("is not read from a node whose answer has another form, and nothing of that answer goes into a record", async () => {

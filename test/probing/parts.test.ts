@@ -370,6 +370,19 @@ describe("the hosts of a prober", () => {
     expect(serving).to.have.length(45).and.to.include("z.honest.example:443");
   });
 
+  it("keep a serving host below the suffix of a hosting service, however many hosts one of its customers has", async () => {
+    const memory = new HostMemory();
+    const day = FIRST_SLOT / 288;
+    const table = new HostTable({ maxHosts: 50, moments, memory, problemOf: () => undefined });
+    const hosts = Array.from({ length: 200 }, (_, n) => `h${n}.evil.vercel.app`).concat("honest.vercel.app");
+    for (const [n, host] of hosts.entries()) memory.noteServed(`${host}:443`, agent(n), day);
+    await table.load(
+      each(hosts.map((host, n) => listingAt("", agent(n), { endpoint: `https://${host}` }))),
+      day,
+    );
+    expect(table.get("honest.vercel.app:443")).to.not.equal(undefined);
+  });
+
   it("are drawn without turns of sites if they serve nobody, because names of invented sites cost nothing", async () => {
     const day = FIRST_SLOT / 288;
     const memory = new HostMemory();

@@ -39,6 +39,21 @@ describe("a sandbox with the settings of an anchored ledger", () => {
     }
   });
 
+  it("repeats no words of the RPC that cannot check a contract wallet, and logs them once", async () => {
+    rpc.state.error = { code: -32_000, message: "words of another" };
+    const { signature } = await envelope(receiptBody());
+    for (const count of [1, 2]) {
+      const { status, json, text } = await service.post("/v1/receipts", {
+        ...(await envelope(receiptBody({ task_id: `other ${count}` }))),
+        signature,
+      });
+      expect([status, json.code], text).to.deep.equal([503, "chain_unavailable"]);
+      expect(text).to.contain("the RPC answers with error -32000").and.not.to.contain("words of another");
+    }
+    const told = service.logged.filter((sentence) => sentence.includes("contract wallet"));
+    expect(told).to.deep.equal(["A contract wallet could not be asked."]);
+  });
+
   it("opens no ledger on the chain and anchors nothing, so it asks no chain", async () => {
     const health = await service.get("/health");
     expect([health.status, health.json.mode, health.json.anchoring]).to.deep.equal([200, "sandbox", null]);

@@ -84,12 +84,11 @@ async function answerTo(chain: CallReader, call: ProbeCall): Promise<bigint | nu
   }
 }
 
-/** The reason of an error, in a form that strangers may see: without the RPC's URL and without the request. */
+/** The reason of an error, in our own words. Strangers read it, so the words of the RPC are only in the cause. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof BaseError)) return "the RPC cannot be reached";
-  const said = error.walk((cause) => cause instanceof RpcRequestError);
-  const text = said instanceof RpcRequestError ? `the RPC says: ${said.details}` : error.shortMessage;
-  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
+  const said = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null;
+  if (said instanceof RpcRequestError) return `the RPC answers with error ${said.code}`;
+  return "the RPC cannot be reached, or gives no answer of use";
 }
 
 function unavailable(reason: string, cause?: unknown): TallystickError {

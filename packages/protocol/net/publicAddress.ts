@@ -39,15 +39,6 @@ export function hostOf({ hostname }: URL): string {
     .toLowerCase();
 }
 
-/**
- * The site of a URL: the last two labels of its host's name, or its host's address. Hosts of one site probably have one
- * owner.
- */
-export function siteOf(url: URL): string {
-  const host = hostOf(url);
-  return isAddressLiteral(host) ? host : host.split(".").slice(-2).join(".");
-}
-
 /** Whether a host, as {@link hostOf} gives it, is an address and no name. */
 export function isAddressLiteral(host: string): boolean {
   return ipaddr.isValid(host);

@@ -5,6 +5,7 @@ import type { Fetch } from "../requestService.ts";
 import { escrowDeadline } from "../seller/escrowDeadline.ts";
 import type { Job } from "../seller/job.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { unlessDamaged } from "../store/unlessDamaged.ts";
 import { type Assignment, type AuditNode, nameOf } from "./assignment.ts";
 import { auditedOffers } from "./auditedOffers.ts";
 import { createAuditNode } from "./createAuditNode.ts";
@@ -45,7 +46,12 @@ export async function sellersDisclosures(parameters: {
   const node = parameters.node ?? createAuditNode({ baseUrl, fetch });
   const ofSales = openAssignments((signal) => node.openOfSeller(seller, signal), now);
   const copies = bought && keptDisclosures({ store: bought, seconds, now });
-  const ofHire = assignmentsOfHires(seller, (hire) => node.openOfHire(hire), now);
+  const ofHire = await assignmentsOfHires({
+    holder: seller,
+    load: (hire) => node.openOfHire(hire),
+    store,
+    now,
+  });
   return {
     isAudited: await auditedOffers(listings, store, now),
     disclose: async (job) => {
@@ -80,10 +86,23 @@ const MAX_LOOKUPS_A_MINUTE = 60;
 /** The most auditors that are remembered. The first ones are forgotten first. */
 const MAX_AUDITORS = 1_000;
 
-function assignmentsOfHires(holder: Address, load: AuditNode["openOfHire"], now: () => number) {
+/** The auditors that were found are stored here. After a restart, strangers must not shut them out either. */
+const AUDITORS = "audits/auditors";
+
+async function assignmentsOfHires({
+  holder,
+  load,
+  store,
+  now,
+}: {
+  holder: Address;
+  load: AuditNode["openOfHire"];
+  store: KeyValueStore;
+  now: () => number;
+}) {
   let running = 0;
   let [minute, begun] = [0, 0];
-  const auditors = new Set<Address>();
+  const auditors = new Set(await unlessDamaged(store.get<Address[]>(AUDITORS)));
   return async (name: string, hire: string, signer: () => Address): Promise<Assignment | undefined> => {
     const present = Math.floor(now() / 60_000);
     if (present !== minute) [minute, begun] = [present, 0];
@@ -94,9 +113,11 @@ function assignmentsOfHires(holder: Address, load: AuditNode["openOfHire"], now:
     begun++;
     try {
       const found = (await load(hire)).find((assignment) => nameOf(assignment) === name);
-      if (found && [found.seller, found.buyer].includes(holder)) {
+      if (found && [found.seller, found.buyer].includes(holder) && !auditors.has(found.auditor)) {
         auditors.add(found.auditor);
         for (const first of auditors) if (auditors.size > MAX_AUDITORS) auditors.delete(first);
+        // If this fails, the auditor is only remembered until the next start.
+        await store.put(AUDITORS, [...auditors]).catch(() => {});
       }
       return found;
     } finally {

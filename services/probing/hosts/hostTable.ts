@@ -1,5 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
-import { siteOf } from "tallystick-protocol/net/publicAddress";
+import { hostOf } from "tallystick-protocol/net/publicAddress";
+import { inTurnsOfSites } from "tallystick-runtime/http/inTurnsOfSites";
 import type { DrawnMoments } from "../schedule/drawnMoments.ts";
 import { hostKeyOf, type Target } from "../terms/target.ts";
 import type { HostMemory } from "./hostMemory.ts";
@@ -94,7 +95,8 @@ export class HostTable {
         memory.serves(key, day) ? "serving" : "others",
       );
       const places = Math.max(maxHosts - others.length, maxHosts - Math.floor(maxHosts / NEW_SHARE));
-      const ranked = [...inTurns(serving).slice(0, places), ...others];
+      const inTurns = inTurnsOfSites(serving, ({ key }) => hostOf(new URL(`https://${key}`)));
+      const ranked = [...inTurns.slice(0, places), ...others];
       const kept = new Set(ranked.slice(0, maxHosts).map(({ key }) => key));
       for (const key of hosts.keys()) if (!kept.has(key)) hosts.delete(key);
       leftOut += Math.max(0, drawn.length - maxHosts);
@@ -131,16 +133,4 @@ export class HostTable {
     this.leftOut = leftOut;
     memory.keepOnly((key) => hosts.has(key), day);
   }
-}
-
-/** The hosts in another order: the first host of each site, then the second of each site, and so on. */
-function inTurns<It extends { key: string }>(hosts: readonly It[]): It[] {
-  const turns = new Map<string, number>();
-  const inTurn = hosts.map((host) => {
-    const site = siteOf(new URL(`https://${host.key}`));
-    const turn = turns.get(site) ?? 0;
-    turns.set(site, turn + 1);
-    return { host, turn };
-  });
-  return inTurn.sort((a, b) => a.turn - b.turn).map(({ host }) => host);
 }

@@ -1,4 +1,5 @@
 import { hostOf } from "tallystick-protocol/net/publicAddress";
+import { registeredNameOf } from "tallystick-runtime/http/registeredNameOf";
 
 /** The most agents that are asked in a round. At one agent per second a round takes about three hours. */
 const MAX_AGENTS = 10_000;
@@ -9,32 +10,46 @@ const MAX_AGENTS = 10_000;
  */
 const MAX_OF_HOST = 100;
 
+/** The most agents of all hosts with one registered name. One entry in the DNS makes any number of hosts below a name. */
+const MAX_OF_NAME = 1_000;
+
 /**
  * Draws the agents that a round asks. Anybody can make many agents, and they may come before all others. So the draw gives
- * every agent the same chance at its host, and every host as many places as it has agents, up to {@link MAX_OF_HOST}.
+ * every agent the same chance at its host. Every host gets as many places as it has agents, up to {@link MAX_OF_HOST}, and
+ * all hosts with one registered name get at most {@link MAX_OF_NAME}.
  *
  * @param before the endpoints that could have been asked in the last round
- * @param random gives a number from 0 to below 1
+ * @param options.random gives a number from 0 to below 1
+ * @param options.most the most agents that are drawn
  * @returns a function that is called for each endpoint, in turn, and says whether it is asked
  */
 export function createAgentDraw(
   before: readonly string[],
-  random: () => number,
+  { random, most = MAX_AGENTS }: { random: () => number; most?: number },
 ): (endpoint: string) => boolean {
   const named = new Map<string, number>();
   for (const endpoint of before) named.set(hostNamed(endpoint), (named.get(hostNamed(endpoint)) ?? 0) + 1);
-  const places = [...named.values()].reduce((sum, ofHost) => sum + Math.min(ofHost, MAX_OF_HOST), 0);
-  const chanceOfPlace = Math.min(1, MAX_AGENTS / places);
+  const wanted = new Map<string, number>();
+  for (const [host, ofHost] of named) {
+    const name = registeredNameOf(host);
+    wanted.set(name, (wanted.get(name) ?? 0) + Math.min(ofHost, MAX_OF_HOST));
+  }
+  const places = [...wanted.values()].reduce((sum, ofName) => sum + Math.min(ofName, MAX_OF_NAME), 0);
+  const chanceOfPlace = Math.min(1, most / places);
   const asked = new Map<string, number>();
+  const askedOfName = new Map<string, number>();
   let agents = 0;
 
   return (endpoint) => {
     const host = hostNamed(endpoint);
-    const ofHost = asked.get(host) ?? 0;
-    const chance = chanceOfPlace * Math.min(1, MAX_OF_HOST / (named.get(host) ?? 1));
-    const isDrawn = random() < chance && ofHost < MAX_OF_HOST && agents < MAX_AGENTS;
-    if (!isDrawn) return false;
+    const name = registeredNameOf(host);
+    const [ofHost, ofName] = [asked.get(host) ?? 0, askedOfName.get(name) ?? 0];
+    const chanceOfHost = Math.min(1, MAX_OF_NAME / (wanted.get(name) ?? 1));
+    const chance = chanceOfPlace * chanceOfHost * Math.min(1, MAX_OF_HOST / (named.get(host) ?? 1));
+    const isFree = ofHost < MAX_OF_HOST && ofName < MAX_OF_NAME && agents < most;
+    if (!(random() < chance && isFree)) return false;
     asked.set(host, ofHost + 1);
+    askedOfName.set(name, ofName + 1);
     agents++;
     return true;
   };

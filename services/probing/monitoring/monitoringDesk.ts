@@ -7,6 +7,9 @@ import { type MonitoringParameters, type MonitoringReport, monitoringRound } fro
 /** Seconds between two rounds. */
 const DAY = 86_400;
 
+/** The longest time of a round, in seconds. The next round begins a day after this one. */
+const ROUND_SECONDS = 20 * 3_600;
+
 /** The most records that wait for settlement. The oldest are dropped first. */
 const MAX_WAITING = 256;
 
@@ -17,6 +20,8 @@ type Kept = {
   reports: MonitoringReport[];
   told: ReportedDifferences;
   waiting: RecordBody[];
+  /** As in {@link MonitoringParameters}. */
+  optedOut: string[];
 };
 
 export type MonitoringDesk = {
@@ -38,14 +43,14 @@ export type MonitoringDesk = {
  */
 export async function openMonitoringDesk(
   store: KeyValueStore,
-  parameters: Omit<MonitoringParameters, "monitored" | "before"> & {
+  parameters: Omit<MonitoringParameters, "monitored" | "before" | "optedOut" | "until"> & {
     monitored: () => MonitoringParameters["monitored"];
     send: (body: RecordBody) => Promise<unknown>;
   },
 ): Promise<MonitoringDesk> {
   const { now, signal, log, send } = parameters;
   let kept: Kept = {
-    ...{ startedAt: 0, reports: [], told: {}, waiting: [] },
+    ...{ startedAt: 0, reports: [], told: {}, waiting: [], optedOut: [] },
     ...(await store.get<Partial<Kept>>(KEPT)),
   };
 
@@ -57,14 +62,17 @@ export async function openMonitoringDesk(
     // again.
     await store.put(KEPT, { ...kept, startedAt });
     const reports: MonitoringReport[] = [];
-    const round = { ...parameters, monitored: parameters.monitored(), before: kept.reports };
+    const optedOut = new Set(kept.optedOut);
+    const until = startedAt + ROUND_SECONDS;
+    const round = { ...parameters, monitored: parameters.monitored(), before: kept.reports, optedOut, until };
     await monitoringRound(round, (report) => {
       reports.push(report);
     });
     if (signal.aborted) return;
     const { bodies, told } = differencesToTell(reports, kept.told, Math.floor(startedAt / DAY));
     // This is stored before anything is sent. After a crash the next process sends the same records.
-    kept = { startedAt, reports, told, waiting: [...kept.waiting, ...bodies].slice(-MAX_WAITING) };
+    const waiting = [...kept.waiting, ...bodies].slice(-MAX_WAITING);
+    kept = { startedAt, reports, told, waiting, optedOut: [...optedOut] };
     await store.put(KEPT, kept);
   }
 

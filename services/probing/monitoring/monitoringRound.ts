@@ -16,10 +16,13 @@ const ANSWER_MS = 10_000;
 /** The longest wait for a turn at an address, in milliseconds. Urgent requests to the same address go first. */
 const TURN_MS = 300_000;
 
+/** The most origins whose opt-out is remembered. Those whose robots.txt was read least recently are forgotten first. */
+const MAX_OPT_OUTS = 20_000;
+
 /** The result of asking an agent's own monitoring endpoint. `problem`: why there is nothing to compare. */
 export type MonitoringReport = {
   agent: string;
-  /** If the agent was not drawn, or may not be asked, only the origin of its endpoint. */
+  /** If the agent was not drawn, or may not be asked, or the round had no time for it, only the origin of its endpoint. */
   endpoint: string;
   /** Unix seconds. */
   askedAt: number;
@@ -39,6 +42,13 @@ export type MonitoringParameters = {
   userAgent: string;
   /** The reports of the last round. */
   before?: readonly MonitoringReport[];
+  /**
+   * The origins that asked probers to stay away when their robots.txt was last read. The round changes it. It must outlive
+   * the round, because a later one may not ask an agent at this origin.
+   */
+  optedOut?: Set<string>;
+  /** When the round ends, in unix seconds. Agents that were not asked by then are reported as `no_time`. */
+  until?: number;
   /** Gives a number from 0 to below 1. */
   random?: () => number;
   /** Waits between two agents. */
@@ -62,15 +72,22 @@ export async function monitoringRound(
   note: (report: MonitoringReport) => void,
 ): Promise<void> {
   const { monitored, before = [], random = Math.random, pause, now, signal, log } = parameters;
-  const named = before.map(({ endpoint }) => endpoint);
+  const { until = Number.POSITIVE_INFINITY } = parameters;
+  const named = before.filter(({ endpoint }) => refusalOf(parameters, endpoint) === undefined);
+  // If the last round had no time for all that were drawn, this one draws as many as it asked. So no agent is always last.
+  const wasLate = before.some(({ problem }) => problem === "no_time");
+  const asked = named.filter(({ problem }) => problem !== "no_time" && problem !== "not_drawn").length;
   const isDrawn = createAgentDraw(
-    named.filter((endpoint) => refusalOf(parameters, endpoint) === undefined),
-    random,
+    named.map(({ endpoint }) => endpoint),
+    { random, ...(wasLate && { most: Math.max(1, asked) }) },
   );
   const textOf = createReading(parameters);
   for await (const { agent, endpoint, measured } of monitored) {
     if (signal.aborted) return;
-    const reason = refusalOf(parameters, endpoint) ?? (isDrawn(endpoint) ? undefined : "not_drawn");
+    const reason =
+      refusalOf(parameters, endpoint) ??
+      (isDrawn(endpoint) ? undefined : "not_drawn") ??
+      (now() < until ? undefined : "no_time");
     if (reason !== undefined) {
       const origin = URL.parse(endpoint)?.origin ?? "";
       note({ agent, endpoint: origin, askedAt: Math.floor(now()), problem: reason, guarantees: [] });
@@ -107,14 +124,15 @@ function createReading({
   resolve,
   userAgent,
   before = [],
+  optedOut = new Set(),
   signal,
   turnMs = TURN_MS,
 }: MonitoringParameters) {
   /** Why the endpoints of an origin are not asked in this round; undefined if they may be. */
   const problems = new Map<string, string | undefined>();
-  const optedOut = new Set(
-    before.flatMap(({ endpoint, problem }) => (problem === "opted_out" ? [new URL(endpoint).origin] : [])),
-  );
+  // An earlier version kept opt-outs only in the reports.
+  for (const { endpoint, problem } of before)
+    if (problem === "opted_out") optedOut.add(new URL(endpoint).origin);
 
   /** Addresses at which a turn did not come in time. Nothing more is asked there in this round. */
   const crowded = new Set<string>();
@@ -146,7 +164,11 @@ function createReading({
     if ("problem" in answer) return optedOut.has(origin) ? "opted_out" : answer.problem;
     const isOut =
       answer.status >= 500 ? optedOut.has(origin) : answer.status === 200 && isOptedOut(answer.text);
-    return isOut ? "opted_out" : undefined;
+    optedOut.delete(origin);
+    if (!isOut) return undefined;
+    optedOut.add(origin);
+    for (const oldest of optedOut) if (optedOut.size > MAX_OPT_OUTS) optedOut.delete(oldest);
+    return "opted_out";
   }
 
   return async (endpoint: string): Promise<{ text: string } | { problem: string }> => {

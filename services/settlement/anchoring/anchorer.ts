@@ -9,7 +9,7 @@ import { haltOf } from "./compareWithChain.ts";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
- * The state of anchoring: what the contract had when it was last read, and the last error since then.
+ * The state of anchoring: what the contract had when it was last read, and the last error since then, in our own words.
  * `failures` counts all failed rounds. `age` is in seconds, from the start of the last round that anchored
  * something or found everything anchored. `stale`: the age is more than twice the interval.
  */
@@ -237,10 +237,10 @@ export class Anchorer {
         wait = Math.min(backoffMs.longest, backoffMs.first * 2 ** Math.min(this.#failures, 20));
         this.#failures++;
         this.#allFailures++;
-        this.#state.error = reasonOf(error);
+        this.#state.error = publicReasonOf(error);
         const hint = error instanceof TallystickError ? error.hint : undefined;
         log("Anchoring failed; trying again.", {
-          reason: this.#state.error,
+          reason: reasonOf(error),
           ...(hint && { hint }),
           waitMs: wait,
         });
@@ -277,4 +277,10 @@ function reasonOf(error: unknown): string {
     return error.shortMessage.replaceAll("\n", " ");
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The reason for strangers: `GET /health` shows it. The words of an RPC and of a signing command are only in the log. */
+function publicReasonOf(error: unknown): string {
+  if (!(error instanceof TallystickError)) return "The chain gave no answer, or refused the transaction.";
+  return error.code === "signer_failed" ? "The signing command gave no signature." : error.message;
 }

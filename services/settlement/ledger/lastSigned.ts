@@ -49,7 +49,7 @@ export async function readLastSigned(
   } catch (cause) {
     throw new TallystickError({
       code: "bad_last_signed",
-      message: `${file} does not have a size and a root.`,
+      message: `${name} does not have a size and a root.`,
       hint: "Restore it from a copy together with the ledger, or remove it and run: tallystick ledger adopt",
       cause,
     });

@@ -1,4 +1,5 @@
 import { TallystickError } from "tallystick-protocol/errors";
+import { diskReason } from "./diskReason.ts";
 
 /** The error of a refused write: 503, and nothing of it is stored. */
 export function unavailable(message: string, cause?: unknown): TallystickError {
@@ -12,14 +13,14 @@ export function unavailable(message: string, cause?: unknown): TallystickError {
 
 /** The error of a write that the disk did not accept: 503, and nothing of it is stored. */
 export function refusal(cause: unknown): TallystickError {
-  return unavailable(`The ledger cannot be written: ${reasonOf(cause)}.`, cause);
+  return unavailable(`The ledger cannot be written: ${diskReason(cause)}.`, cause);
 }
 
 /** The disk failed during a write, and perhaps it has the write. Nobody knows before the next start. */
 export function perhapsWritten(cause: unknown): TallystickError {
   return new TallystickError({
     code: "outcome_unknown",
-    message: `The disk failed while this was written: ${reasonOf(cause)}. Perhaps it is settled.`,
+    message: `The disk failed while this was written: ${diskReason(cause)}. Perhaps it is settled.`,
     hint: "Wait until the service answers again. Then send a record again: the same record gets the same entry. For a proposal ask GET /v1/status/{task_id} first.",
     cause,
   });
@@ -29,7 +30,7 @@ export function perhapsWritten(cause: unknown): TallystickError {
 export function committedElsewhere(cause: unknown): TallystickError {
   return new TallystickError({
     code: "outcome_unknown",
-    message: `The ledger cannot be written here: ${reasonOf(cause)}. What you sent is settled: the shared store has it.`,
+    message: `The ledger cannot be written here: ${diskReason(cause)}. What you sent is settled: the shared store has it.`,
     hint: "Another machine continues the ledger. Send a record again: the same record gets the same entry. For a proposal ask GET /v1/status/{task_id} first.",
     cause,
   });
@@ -39,7 +40,7 @@ export function committedElsewhere(cause: unknown): TallystickError {
 export function notTaken(cause: unknown): TallystickError {
   return new TallystickError({
     code: "outcome_unknown",
-    message: `The ledger cannot continue here: ${reasonOf(cause)}. What you sent is settled: the ledger's file has it.`,
+    message: `The ledger cannot continue here: ${diskReason(cause)}. What you sent is settled: the ledger's file has it.`,
     hint: "Send a record again: the same record gets the same entry. For a proposal ask GET /v1/status/{task_id} first. The operator starts the service again.",
     cause,
   });
@@ -58,8 +59,4 @@ export function notReleased(cause: TallystickError): TallystickError {
 /** Whether nobody knows yet whether something was written. */
 export function isOutcomeUnknown(error: unknown): error is TallystickError {
   return error instanceof TallystickError && error.code === "outcome_unknown";
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

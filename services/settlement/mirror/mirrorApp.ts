@@ -19,6 +19,19 @@ import { readLines } from "./readLines.ts";
 const MAX_ENTRIES = 1_024;
 const MAX_BYTES = 4 << 20;
 
+/**
+ * Why the source is not followed, for strangers. The error's own message may name a folder or an address, or have words
+ * of the source: it is only in the log.
+ */
+const REASONS: { [code: string]: string } = {
+  ledger_forked: "The ledger has two histories.",
+  source_contradicts: "The source gave entries that are not those of its checkpoint.",
+  checkpoint_refused: "The checkpoint of the source is not accepted.",
+  unreadable_log: "The source, or a file of the copy, cannot be read.",
+  mirror_unwritable: "The copy cannot be written.",
+};
+const OTHER_REASON = "The source is not followed.";
+
 export type MirrorAppParameters = {
   mirror: Mirror;
   /** The ledger's id, when it is known. */
@@ -78,8 +91,11 @@ export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorApp
 
   app.get("/health", (c) => {
     const { refusal, ...state } = mirror.state;
-    const { code, message, hint } = refusal ?? {};
-    const problem = refusal && { code, reason: message, hint };
+    const problem = refusal && {
+      code: refusal.code,
+      reason: REASONS[refusal.code] ?? OTHER_REASON,
+      hint: refusal.hint,
+    };
     // Where the copy is, and what its errors say of that, is only in the log: strangers need not know it.
     const copied = bucket?.();
     const copy = copied && { bucket: { size: copied.size, code: copied.code } };

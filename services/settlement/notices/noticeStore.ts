@@ -1,8 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
-import { siteOf } from "tallystick-protocol/net/publicAddress";
+import { hostOf } from "tallystick-protocol/net/publicAddress";
 import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubscription";
+import { registeredNameOf } from "tallystick-runtime/http/registeredNameOf";
+import { siteOf } from "tallystick-runtime/http/siteOf";
 import { inTransaction } from "../sqlite/inTransaction.ts";
 import { openDatabase } from "../sqlite/openDatabase.ts";
 
@@ -47,9 +49,9 @@ type StoredRow = {
 
 /**
  * The buyers' subscriptions, on disk, with a limited number. A stranger with many wallets cannot take others'
- * places. When the store is full, the site with the most subscriptions loses its newest subscription. If the new
- * subscription is of that same site, it is refused instead. Anybody can invent sites. So this counts and removes only
- * addresses that never said that they want notices, as long as there are any.
+ * places. When the store is full, the registered name with the most subscriptions loses one: the newest of its site with the
+ * most. If the new subscription is of that same site, it is refused instead. Anybody can invent sites. So this counts and
+ * removes only addresses that never said that they want notices, as long as there are any.
  */
 export class NoticeStore {
   readonly #database: DatabaseSync;
@@ -74,6 +76,10 @@ export class NoticeStore {
     // A store of an earlier version lacks this column.
     if (!columns.some(({ name }) => name === "confirmed"))
       this.#database.exec("ALTER TABLE subscription ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0");
+    this.#database.function("site_of", (url) => siteOfUrl(String(url)));
+    this.#database.function("registered_name_of", (site) => registeredNameOf(String(site)));
+    // Earlier versions, and earlier lists of public suffixes, found other sites.
+    this.#database.exec("UPDATE subscription SET site = site_of(url) WHERE site <> site_of(url)");
   }
 
   /**
@@ -143,7 +149,7 @@ export class NoticeStore {
         `INSERT OR REPLACE INTO subscription (id, buyer, url, site, agents, issued_at, since, expires_at, confirmed)
          VALUES (:id, :buyer, :url, :site, :agents, :issued_at, :since, :expires_at, :confirmed)`,
       )
-      .run({ ...row, site: siteOf(new URL(word.url)) });
+      .run({ ...row, site: siteOfUrl(word.url) });
     return keptOf(row);
   }
 
@@ -160,9 +166,10 @@ export class NoticeStore {
     if (this.#count(others, id) < this.#most) return;
     const unconfirmed = "confirmed = (SELECT min(confirmed) FROM subscription)";
     const largest = this.#row(
-      `SELECT site AS id FROM subscription WHERE ${unconfirmed} GROUP BY site ORDER BY count(*) DESC LIMIT 1`,
+      `SELECT site AS id FROM subscription WHERE ${unconfirmed} GROUP BY site ORDER BY
+         sum(count(*)) OVER (PARTITION BY registered_name_of(site)) DESC, count(*) DESC, max(since) DESC LIMIT 1`,
     );
-    if (largest === undefined || largest.id === siteOf(new URL(url))) {
+    if (largest === undefined || largest.id === siteOfUrl(url)) {
       throw new TallystickError({
         code: "notices_full",
         message: "This node has no room for more notice addresses.",
@@ -187,6 +194,10 @@ export class NoticeStore {
   #run(statement: string, ...values: (string | number)[]): void {
     this.#database.prepare(statement).run(...values);
   }
+}
+
+function siteOfUrl(url: string): string {
+  return siteOf(hostOf(new URL(url)));
 }
 
 function keptOf(row: StoredRow): KeptSubscription {

@@ -81,7 +81,7 @@ export class StaticLog {
     if (read !== undefined && isOurs) return read;
     throw new TallystickError({
       code: "static_log_contradicts",
-      message: `${file} does not belong to this copy of the ledger.`,
+      message: "The checkpoint in STATIC_LOG_DIR does not belong to this copy of the ledger.",
       hint: "If it has more entries, or other ones, this copy of the ledger is not the newest: compare them. Otherwise name another folder.",
     });
   }

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { TallystickError } from "tallystick-protocol/errors";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { diskReason } from "../ledger/diskReason.ts";
 import { compareIndexes } from "./compareIndexes.ts";
 import type { CompareMessage, CompareOrder } from "./ledgerVerifier.ts";
 
@@ -42,5 +43,5 @@ try {
   if (error instanceof LedgerLineError) tell({ kind: "line", line: error.line, reason: error.reason });
   else if (error instanceof TallystickError && error.code === "index_differs")
     tell({ kind: "differs", message: error.message, hint: error.hint ?? "" });
-  else tell({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+  else tell({ kind: "failed", reason: diskReason(error) });
 }

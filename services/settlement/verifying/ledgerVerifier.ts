@@ -9,6 +9,7 @@ import { startThread } from "tallystick-runtime/threads/startThread";
 import { INDEX_FILE } from "../engine/indexDatabase.ts";
 import type { LedgerIndex } from "../engine/ledgerIndex.ts";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
+import { diskReason } from "../ledger/diskReason.ts";
 import type { LedgerGate } from "../ledger/ledgerGate.ts";
 import { CHECK_FOLDER, indexDiffers } from "./compareIndexes.ts";
 
@@ -130,7 +131,7 @@ export class LedgerVerifier {
       if (signal.aborted) return;
       if (error instanceof LedgerLineError) return this.#found(index, ledgerChanged(error));
       // Writes continue to wait, because the content of the ledger is not verified.
-      this.#state.problem = (error as Error).message;
+      this.#state.problem = diskReason(error);
       log("The ledger could not be read; the next start tries again.", { error });
     }
   }
@@ -170,7 +171,7 @@ export class LedgerVerifier {
       this.#state.problem = null;
     } catch (error) {
       if (this.#end.signal.aborted) return;
-      this.#state.problem = (error as Error).message;
+      this.#state.problem = diskReason(error);
       log("The index could not be compared; it is tried again.", { error });
     } finally {
       this.#state.comparing = null;

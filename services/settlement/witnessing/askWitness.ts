@@ -64,10 +64,12 @@ export async function askWitness({
     status = response.status;
     type = response.headers.get("content-type") ?? "";
     const bytes = await readBytes(response, MAX_BYTES);
-    if (bytes === undefined) throw new Error(`it answered more than ${MAX_BYTES} bytes`);
+    if (bytes === undefined) throw unavailable(witness, `it answered more than ${MAX_BYTES} bytes`);
     text = bytes.toString("utf8");
   } catch (cause) {
-    throw unavailable(witness, cause instanceof Error ? cause.message : String(cause), cause);
+    if (cause instanceof TallystickError) throw cause;
+    // Strangers read this reason, and the text of an error may have the words of others. So it is only in the log.
+    throw unavailable(witness, signal.aborted ? "it took too long" : "it gave no whole answer", cause);
   }
   if (status === 200) return readCosignature(witness, request.checkpoint, text, now);
   // Another root at the same size is 409 in the first edition of the protocol, and 422 since.

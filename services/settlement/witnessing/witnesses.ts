@@ -286,6 +286,7 @@ export class Witnesses {
       log("A witness does not cosign; it is asked again.", {
         witness: one.witness.name,
         reason: error.message,
+        ...(error.cause !== undefined && { cause: error.cause }),
       });
     one.restUntil =
       this.#elapsedMs() + Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(one.failed, 20));

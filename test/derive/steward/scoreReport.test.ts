@@ -205,14 +205,25 @@ describe("the report of a trust score", () => {
     const { time } = from;
     const month = { since: (today - 29) * DAY - 1 };
     const compliant = { sla: sla(), oldestGuarantee: month };
+    const confirmed = sla({ lastConfirmed: time - 30 * DAY });
+    const reduction = {
+      ...revocation(),
+      penalty: JSON.stringify({ type: "trust_score_reduction", amount: "0.1" }),
+    };
     const rows: [badges: string[], more: Partial<ScoreSources>][] = [
       [[], { sla: null }],
       [["sla_compliant"], compliant],
       [[], { ...compliant, oldestGuarantee: null }],
       // The agent had guarantees before, and none for a time.
       [[], { ...compliant, oldestGuarantee: { since: month.since + 1 } }],
-      [["sla_compliant"], { ...compliant, sla: sla({ lastConfirmed: time - 30 * DAY }) }],
+      [["sla_compliant"], { ...compliant, sla: confirmed }],
       [[], { ...compliant, sla: sla({ lastConfirmed: time - 30 * DAY + 1 }) }],
+      // A breach that goes on is confirmed once, however long ago.
+      [[], { ...compliant, sla: confirmed, breaches: [{ ...reduction, closedTime: null }] }],
+      [
+        ["sla_compliant"],
+        { ...compliant, sla: confirmed, breaches: [{ ...reduction, closedTime: time - 1 }] },
+      ],
       [["verified"], { claimStatus: "verified" }],
       [[], { claimStatus: "claimed" }],
       [["verified", "sla_compliant"], { ...compliant, claimStatus: "verified" }],

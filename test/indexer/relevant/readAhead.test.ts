@@ -178,6 +178,29 @@ describe("what is read in advance for records and deposits", () => {
     }
   });
 
+  it("reads the pasts of the next buyers after those of their funders, which could push them out of memory", async () => {
+    const { log } = chainWithPayments();
+    const buyer = wallet(100);
+    log.after(60).transfer(EXCHANGE, buyer, 2_000_000);
+    log.after(60).deposit(SELLER, buyer, { amount: 1 });
+    const port = portOf(log.events);
+    const last = log.events.at(-1)?.block ?? 0;
+    port.final = last;
+    const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0, readOnce: read });
+    const view = await chain.at({ block: last, hash: hashOf(last) }, read);
+    const asked: Address[] = [];
+    const first = view.transfers.first.bind(view.transfers);
+    view.transfers.first = (kind, wallets, ...more) => {
+      asked.push(...wallets);
+      return first(kind, wallets, ...more);
+    };
+    const escrows = { [ESCROW]: "swarmwage-partnered" };
+    const deposits = log.events.filter((it) => it.kind === "escrow.deposited");
+    await readAhead(view, deposits, paramsSchema.parse({ escrows }), () => false);
+    expect(asked).to.include(EXCHANGE);
+    expect(asked.lastIndexOf(buyer)).to.be.above(asked.lastIndexOf(EXCHANGE));
+  });
+
   it("has no past of a wallet that a listing names as its payee, and that did not sign it", async () => {
     const { log } = chainWithPayments();
     log.after(60);

@@ -120,25 +120,20 @@ describe("the question to a contract wallet, in one call of the chain", () => {
     );
   });
 
-  it("has no answer if the RPC fails, and the error shows neither its address nor other alphabets", async () => {
-    const said = (message: string) =>
-      new RpcRequestError({
-        body: {},
-        url: "https://rpc.example/secret",
-        error: { code: -32_000, message },
-      });
+  it("has no answer if the RPC fails, and the error has the RPC's words only as its cause", async () => {
+    const said = (message: string, code = -32_000) =>
+      new RpcRequestError({ body: {}, url: "https://rpc.example/secret", error: { code, message } });
+    const unreachable = "the RPC cannot be reached, or gives no answer of use";
     for (const [cause, reason] of [
-      [new Error("https://rpc.example/secret"), "the RPC cannot be reached"],
-      ["text", "the RPC cannot be reached"],
-      [said("too\nmany é"), "the RPC says: too?many ?"],
-      [new BaseError("outside", { cause: said("no state") }), "the RPC says: no state"],
-      [new BaseError("It took too long.", { cause: new Error("x") }), "It took too long."],
+      [new Error("https://rpc.example/secret"), unreachable],
+      ["text", unreachable],
+      [said("Pay at https://evil.example"), "the RPC answers with error -32000"],
+      [new BaseError("outside", { cause: said("no state", 3) }), "the RPC answers with error 3"],
+      [new BaseError("Reverted with words.", { cause: new Error("x") }), unreachable],
     ] as const) {
       const error = await refusal(failing(cause));
       expect(error).to.include({ code: "chain_unavailable", message: SENTENCE + reason, cause });
     }
-    const long = await refusal(failing(said("x".repeat(1_000))));
-    expect(long.message).to.have.length(SENTENCE.length + 200);
   });
 });
 

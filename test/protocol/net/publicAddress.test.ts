@@ -6,7 +6,6 @@ import {
   isAddressLiteral,
   isPublicAddress,
   isPublicHost,
-  siteOf,
 } from "tallystick-protocol/net/publicAddress";
 
 /** Hosts that a stranger may write into a URL, and that are not public. */
@@ -162,18 +161,6 @@ describe("the policy for addresses that strangers give", () => {
       false,
       false,
     ]);
-  });
-
-  it("has the last two labels of its name as its site, or all of its address", () => {
-    for (const [url, site] of [
-      ["https://Hooks.Agent.Example./v1", "agent.example"],
-      ["https://agent.example/", "agent.example"],
-      ["https://a.b.agent.example:8443/", "agent.example"],
-      ["https://db/", "db"],
-      ["https://8.8.8.8/", "8.8.8.8"],
-      ["https://[2606:4700::1111]/", "2606:4700::1111"],
-    ] as const)
-      expect(siteOf(new URL(url)), url).to.equal(site);
   });
 
   it("refuses text that is not an IP address", () => {

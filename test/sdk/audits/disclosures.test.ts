@@ -234,8 +234,8 @@ describe("the work of a hire that may be audited", () => {
   it("costs an agent that buys and sells at most 60 look-ups of single hires in a minute, half of them for its auditors, whatever strangers ask", async () => {
     const { buyer, journal, assignment } = await hired();
     let looked = 0;
-    const shop = await openSeller({
-      ...{ account: buyer.wallet.account, bought: journal },
+    const settings: Parameters<typeof openSeller>[0] = {
+      ...{ account: buyer.wallet.account, bought: journal, store: memoryStore() },
       auditNode: {
         ...auditNode,
         openOfHire: async (hire) => {
@@ -243,7 +243,8 @@ describe("the work of a hire that may be audited", () => {
           return await auditNode.openOfHire(hire);
         },
       },
-    });
+    };
+    let shop = await openSeller(settings);
     stopped = Math.ceil(now() / 60_000) * 60_000;
     const askMany = async (by: typeof auditor) => {
       for (let n = 0; n < 70; n++)
@@ -261,6 +262,10 @@ describe("the work of a hire that may be audited", () => {
     await askMany(auditor);
     expect(looked).to.equal(90);
     expect((await ask(shop, assignment)).body.code).to.equal("node_unreachable");
+    shop = await openSeller(settings);
+    await askMany(stranger);
+    expect(looked).to.equal(120);
+    expect((await ask(shop, assignment)).status, "after a restart").to.equal(200);
   });
 
   it("is not kept by the seller or the buyer if the listing does not agree to audits", async () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import type { Address } from "tallystick-protocol/address";
-import type { TallystickError } from "tallystick-protocol/errors";
+import { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { headWord } from "tallystick-protocol/ledger/word";
@@ -284,6 +284,28 @@ describe("the anchorer", () => {
     // The size is known as soon as the chain shows it, and the error is gone when the round has ended.
     await until(() => anchorer.state.size === 2 && anchorer.state.error === null);
     expect((await head()).size).to.equal(2n);
+  });
+
+  it("keeps the words of an RPC and of a signing command for the log, because strangers read its state", async () => {
+    for (const [error, shown] of [
+      [new Error("no peers at 10.0.0.7"), "The chain gave no answer, or refused the transaction."],
+      [
+        new TallystickError({ code: "signer_failed", message: "It ended with 1: no token in 10.0.0.7" }),
+        "The signing command gave no signature.",
+      ],
+      [new TallystickError({ code: "wrong_chain", message: "It is chain 1." }), "It is chain 1."],
+    ] as const) {
+      const logged: unknown[] = [];
+      const { anchorer } = create({
+        contract: { read: () => Promise.reject(error) } as never,
+        log: (_, fields) => logged.push(fields?.reason),
+      });
+      anchorer.start();
+      await until(() => anchorer.state.error !== null);
+      await anchorer.stop();
+      expect(anchorer.state.error).to.equal(shown);
+      expect(logged[0]).to.equal(error.message);
+    }
   });
 
   it("reports once when the anchor is older than twice the interval, and once when it is up to date again", async () => {

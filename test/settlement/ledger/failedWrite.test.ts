@@ -1,8 +1,10 @@
 import { appendFileSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect } from "chai";
 import { TallystickError } from "tallystick-protocol/errors";
 import { AppendFile, type AppendTarget } from "../../../services/settlement/ledger/appendFile.ts";
+import { refusal as unwritable } from "../../../services/settlement/ledger/writeErrors.ts";
 import { leaseLost, outcomeUnknown } from "../../../services/settlement/standby/storeErrors.ts";
 import { faultyDisk } from "../support/faultyDisk.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -57,6 +59,14 @@ describe("the answer to a write that fails", () => {
     expect(failures).to.have.length(1);
     expect(failures[0]).to.include({ code: "ledger_unavailable" });
   }
+
+  it("does not tell a client where the file is", async () => {
+    const cause = await readFile(filePath()).catch((error: unknown) => error);
+    expect(String(cause)).to.contain(filePath());
+    expect(unwritable(cause).message).to.equal(
+      "The ledger cannot be written: ENOENT: no such file or directory.",
+    );
+  });
 
   for (const fault of FAULTS) {
     it(`says of each line whether the shared store has it (${fault})`, async () => {

@@ -151,6 +151,9 @@ describe("a running mirror", () => {
       withinMs: 120_000,
       everyMs: 20,
     });
+    // Strangers read neither where the source is nor what it says.
+    const told = JSON.stringify(await health());
+    expect(told).to.contain('"reason":"The ledger has two histories."').and.not.to.contain(source);
     expect((await fetch(`${mirror.url}/v1/ledger/entries?from=0&to=3`)).status).to.equal(200);
     await forged.close();
     await grow(ledger, 700);

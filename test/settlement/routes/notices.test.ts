@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
@@ -261,6 +262,42 @@ describe("a store of subscriptions that is full", () => {
     const sites = store.list("", 10, NOW).map(({ url }) => new URL(url).hostname);
     expect(sites).to.have.members(["honest.example", "h2.flood.test", "h3.flood.test", "late.example.org"]);
     store.close();
+  });
+
+  it("keeps a place for each owner below the suffix of a hosting service, and for those elsewhere", () => {
+    const store = new NoticeStore(undefined, 4);
+    add(store, 1, "https://honest.example/a");
+    for (const n of [2, 3, 4]) add(store, n, `https://h${n}.flood.vercel.app/x`);
+    add(store, 5, "https://honest.vercel.app/b");
+    // The free sites of a hosting service push out one another, and nobody elsewhere.
+    for (const n of [6, 7, 8, 9]) add(store, n, `https://free${n}.vercel.app/x`);
+    expect(store.list("", 10, NOW).map(({ url }) => new URL(url).hostname)).to.have.members([
+      "honest.example",
+      "h2.flood.vercel.app",
+      "honest.vercel.app",
+      "free9.vercel.app",
+    ]);
+    store.close();
+  });
+
+  it("finds the sites of an earlier version's subscriptions anew", () => {
+    const folderOf = path.join(folder.path, "earlier");
+    mkdirSync(folderOf);
+    const store = new NoticeStore(folderOf, 3);
+    for (const n of [1, 2]) add(store, n, `https://h${n}.flood.vercel.app/x`);
+    add(store, 3, "https://honest.vercel.app/b");
+    store.close();
+    const disk = new DatabaseSync(path.join(folderOf, "notices.sqlite"));
+    disk.exec("UPDATE subscription SET site = 'vercel.app'");
+    disk.close();
+    const later = new NoticeStore(folderOf, 3);
+    add(later, 4, "https://late.example/b");
+    expect(later.list("", 10, NOW).map(({ url }) => new URL(url).hostname)).to.have.members([
+      "h1.flood.vercel.app",
+      "honest.vercel.app",
+      "late.example",
+    ]);
+    later.close();
   });
 
   it("removes nobody when a withdrawn subscription is renewed", () => {

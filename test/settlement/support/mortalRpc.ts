@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** `result` is a wrong result that the RPC gives to every call. */
-export type MortalRpcState = { dead: boolean; asked: number; result?: unknown };
+/** `result` is a wrong result that the RPC gives to every call; or `error`, an error. */
+export type MortalRpcState = { dead: boolean; asked: number; result?: unknown; error?: unknown };
 
 /**
  * An RPC that passes requests on to a real one, until `dead` is set. Then it accepts connections and closes them,
@@ -19,10 +19,11 @@ export async function mortalRpc(target: string) {
       return;
     }
     const body = await buffer(request);
-    if ("result" in state) {
+    if ("result" in state || "error" in state) {
       const { id } = JSON.parse(body.toString()) as { id: unknown };
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: state.result }));
+      const { result, error } = state;
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, ...(error === undefined ? { result } : { error }) }));
       return;
     }
     const answer = await fetch(target, {

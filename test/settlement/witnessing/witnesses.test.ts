@@ -68,6 +68,7 @@ describe("the witnesses of a ledger", () => {
     const log = testLog();
     const start = (own = log, size = 0) => {
       const logged: string[] = [];
+      const fields: { cause?: unknown }[] = [];
       const cosigned = new Map<number, string[]>();
       const witnessed: number[] = [];
       const gate = new LedgerGate((sentence) => logged.push(sentence));
@@ -80,7 +81,10 @@ describe("the witnesses of a ledger", () => {
         },
         tree: own.tree,
         gate,
-        log: (sentence) => logged.push(sentence),
+        log: (sentence, more = {}) => {
+          logged.push(sentence);
+          fields.push(more);
+        },
         onCosigned: (at, signatures) =>
           cosigned.set(at, [...(cosigned.get(at) ?? []), ...signatures.map(({ name }) => name)]),
         onWitnessed: (at) => witnessed.push(at),
@@ -96,7 +100,7 @@ describe("the witnesses of a ledger", () => {
       });
       closes.push(() => witnesses.stop());
       const offer = (at: number) => witnesses.offer({ size: at, note: own.checkpoint(at) });
-      return { witnesses, gate, offer, logged, cosigned, witnessed };
+      return { witnesses, gate, offer, logged, fields, cosigned, witnessed };
     };
     return { start, faults, asked, log };
   }
@@ -181,6 +185,18 @@ describe("the witnesses of a ledger", () => {
       expect(asked.length - before).to.be.below(20);
     });
   }
+
+  it("do not choose the words that submitters and readers of the health get; the log has them", async () => {
+    const { start, faults } = setUp({ required: true, anchorMs: 1 });
+    const { witnesses, offer, fields } = start();
+    for (const name of NAMES) faults.set(name, () => Promise.reject(new Error("words of another")));
+    offer(5);
+    await until(() => witnesses.states.every(({ failures }) => failures > 0));
+    expect(witnesses.states[0]!.error).to.equal("The witness w1 has not cosigned: it gave no whole answer.");
+    const missing = await witnesses.sizeToAnchor(0, 5).catch((error: Error) => error);
+    expect(String(missing)).to.contain("in time").and.not.to.contain("words of another");
+    expect(String(fields[0]?.cause)).to.contain("words of another");
+  });
 
   it("stop all writes if one has more of the ledger than this copy", async () => {
     const { start, log } = setUp();
