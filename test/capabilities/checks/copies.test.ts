@@ -16,6 +16,7 @@ describe("an excerpt", () => {
     // 16 and 15 of 20 words are copied.
     expect(isFrom(words(50, 66), words(900, 904))).to.equal(true);
     expect(isFrom(words(50, 65), words(900, 905))).to.equal(false);
+    expect(isFrom(words(184, 200), words(900, 904)), "at the end of the source").to.equal(true);
     expect(isFrom(words(50, 65), ["new"], words(66, 80))).to.equal(true);
     const everySixth = words(50, 80).map((word, at) => (at % 6 === 0 ? "new" : word));
     expect(isFrom(everySixth)).to.equal(false);

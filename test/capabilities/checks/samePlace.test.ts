@@ -53,6 +53,11 @@ describe("the place of an answer", () => {
       ["Milano, MI, Italy", "Milan, Italy"],
       ["Москва", "Moscow"],
       ["Malmoe", "Malmö"],
+      ["Järvenpää", "Jaervenpaeae"],
+      ["Tübingen", "Tuebingen"],
+      ["Tromsoe", "Tromsø"],
+      ["Åre", "Åre"],
+      ["London", "Greater London"],
       ["Århus", "Aarhus"],
       ["New Delhi", "Delhi"],
       ["Quebec City", "Quebec"],
@@ -77,6 +82,11 @@ describe("the place of an answer", () => {
       ["東京", "大阪"],
       ["東京都", "東京"],
       ["Baar", "Bar"],
+      ["Athens Москва", "Paris"],
+      ["Bedford", "New Bedford"],
+      ["New Bedford", "Bedford"],
+      ["", "51.5"],
+      ["", ""],
       ["Oklahoma City", "Oklahoma"],
       ["Oklahoma", "Oklahoma City"],
       ["York", "New York"],
@@ -113,6 +123,17 @@ describe("the place of an answer", () => {
       [["Texas"], ["France", "Germany"], true],
       [["OR 97201"], ["Oregon"], true],
       [["97201"], ["Oregon"], true],
+      [["OR 97201"], ["Maine"], false],
+      [["97201 OR"], ["Maine"], false],
+      [["California"], ["CA"], true],
+      [["PE", "Brasil"], ["Brazil"], true],
+      [["PE", "Atlantis", "123"], ["Brazil"], true],
+      [["NSW", "Atlantis"], ["Canada"], true],
+      [["WA", "Australia"], ["Queensland"], false],
+      [["Italy", "MI"], ["Italy"], false],
+      [["MI", "Italy"], ["Italy"], true],
+      [["BC", "USA"], ["USA"], false],
+      [["BC", "Texas"], ["Texas"], false],
     ];
     for (const [answered, asked, agree] of cases)
       expect(regionsAgree(answered, asked), `${answered}; ${asked}`).to.equal(agree);
@@ -122,8 +143,8 @@ describe("the place of an answer", () => {
     for (const name of ["Texas", "tx", "TX", "United Kingdom", "NSW", "ontario"])
       expect(isRegion(name), name).to.equal(true);
     for (const name of ["Paris", "", "XX"]) expect(isRegion(name), name).to.equal(false);
-    expect(["Kansas", "ks", "Quebec", "France", "x"].map(isState)).to.deep.equal([
-      ...[true, true, false, false, false],
+    expect(["Kansas", "ks", "Georgia", "Quebec", "France", "x"].map(isState)).to.deep.equal([
+      ...[true, true, true, false, false, false],
     ]);
     const words = ["IT", "it", "USA", "Usa", "Iran", "iran"];
     expect(words.map(mayBeRegion)).to.deep.equal([true, false, true, false, true, true]);

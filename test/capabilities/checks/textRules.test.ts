@@ -154,6 +154,7 @@ describe("the sentiment of a text", () => {
       "An excellent, wonderful stay",
       "EXCELLENT and wonderful rooms",
       "perfect wonderful stay here",
+      "We have the excellent and wonderful stay here",
     ])
       expect(plainSentiment(text), text).to.equal("positive");
     for (const text of ["Terrible, awful rooms", "the worst, awful rooms"])
@@ -161,7 +162,7 @@ describe("the sentiment of a text", () => {
     for (const text of [
       ...["excellent excellent stay here", "perfect outstanding stay here", "an excellent stay here", ""],
       ...["excellent and wonderful, awful", "terrible awful, wonderful", "the worst broken garbage in it"],
-      ...["It’s not excellent, not wonderful", "We didn’t have excellent wonderful rooms"],
+      ...["It’s not excellent, not wonderful", "We didn’t have the excellent and wonderful stay here"],
       ...["un soggiorno excellent wonderful molto bello davvero"],
     ])
       expect(plainSentiment(text), text).to.equal(undefined);
@@ -191,6 +192,10 @@ describe("the language of a text", () => {
       ["北京大学", "ja"],
       ["東京国際展示場東京国際展示", "zh"],
       ["ab жжж abc", "en"],
+      ["ab жж", "en"],
+      ["ab жж", "ru"],
+      ["this is what they think", "it"],
+      ["東京です", "zh"],
     ] as const)
       expect(isInLanguage(text, language, 1), text).to.equal(true);
     for (const [text, language] of [
@@ -202,6 +207,9 @@ describe("the language of a text", () => {
       ["https://a.example/привет", "ru"],
       ["The meeting has moved to Thursday.", "it"],
       ["한국어 문장입니다", "ja"],
+      ["this is what they thinks", "it"],
+      ["東京ですね", "zh"],
+      ["東京の図書館", "zh"],
     ] as const)
       expect(isInLanguage(text, language, 1), text).to.equal(false);
   });
@@ -215,6 +223,28 @@ describe("the language of a text", () => {
     expect(isInLanguage(english.repeat(60) + italian.repeat(60), "it", 0.2)).to.equal(true);
   });
 
+  it("may be Chinese or Japanese for a title of at most twelve Chinese characters", () => {
+    const titles = ["北京大学图书馆", "東京都立中央図書館", "中華人民共和国国務院総理"];
+    for (const text of titles)
+      expect([isInLanguage(text, "zh", 1), isInLanguage(text, "ja", 1)], text).to.deep.equal([true, true]);
+    const longer = "我们明天早上在图书馆见面讨";
+    expect([isInLanguage(longer, "zh", 1), isInLanguage(longer, "ja", 1)]).to.deep.equal([true, false]);
+  });
+
+  it("is that of three pieces of a text of more than 4,000 characters", () => {
+    const [latin, cyrillic] = ["several words ", "несколько слов "].map(
+      (one) => (length: number) => one.repeat(length).slice(0, length),
+    ) as [(length: number) => string, (length: number) => string];
+    const isRussian = (text: string) => isInLanguage(text, "ru", 0);
+    // The pieces begin at 0, at 6,000 and at 10,667, and each has 1,333 characters.
+    const outside = [latin(1_333), cyrillic(4_667), latin(1_333), cyrillic(3_334), latin(1_333)].join("");
+    expect([outside.length, isRussian(outside)]).to.deep.equal([12_000, false]);
+    const middle = [latin(6_000), cyrillic(1_333), latin(3_334), cyrillic(900), latin(433)].join("");
+    expect([middle.length, isRussian(middle)]).to.deep.equal([12_000, true]);
+    const [whole, longer] = [cyrillic(2_100) + latin(1_900), cyrillic(2_100) + latin(1_901)];
+    expect([isRussian(whole), isRussian(longer)]).to.deep.equal([true, false]);
+  });
+
   it("may be one of two languages with the same sentences", () => {
     const text = "Han har en bil og et hus i byen.";
     expect([isInLanguage(text, "da", 1), isInLanguage(text, "no", 1)]).to.deep.equal([true, true]);
@@ -224,6 +254,11 @@ describe("the language of a text", () => {
   it("is unknown for short and for mixed texts", () => {
     expect(bestLanguage("La riunione è stata spostata a giovedì.")).to.equal(undefined);
     expect(bestLanguage("La riunione è stata spostata a giovedì m.")).to.equal("it");
+    expect(bestLanguage("Det är en fin dag i dag och solen skiner")).to.equal("sv");
+    expect(bestLanguage("Det är en fin dag i dag och solen skine")).to.equal(undefined);
+    expect(bestLanguage("Det er en fin dag i dag og solen skinner"), "or Danish").to.equal(undefined);
+    const afrikaans = "Die weer is vandag baie mooi in die stad";
+    expect(bestLanguage(afrikaans), "the nearest of the known languages").to.equal("nl");
     expect(bestLanguage("")).to.equal(undefined);
     expect(["ru", "zh", "en", "toString"].map(hasOwnScript)).to.deep.equal([true, true, false, false]);
   });
