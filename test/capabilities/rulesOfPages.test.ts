@@ -68,6 +68,7 @@ describe("the pages that a search found", () => {
       about("cats", ["Cat breeds"]),
       about("this", ["thi"]),
       about("AI", ["What AI is"]),
+      about("AI", ["Something"], only(0, 1)),
       about("a", ["Something"]),
       about("ประเทศไทย", ["เที่ยวประเทศลาว"]),
       about("ประเทศไทย", ["Something"], only(0, 1)),
@@ -186,13 +187,26 @@ describe("fields of a page", () => {
         ["x", "null"],
       ].map(dirty),
       dirty({ b: { c: "none" } }),
+      ...["403 Forbidden", "Error 404 Not Found", "Page not found", "not found", "Access denied"].map(dirty),
+      ...["Are you a robot?", "Are you human?", "Attention required! | Shop"].map(dirty),
+      fields({ availability: "n/a" }, "availability has markup or a placeholder in it"),
+      ...["405 not found", "Error 405", "x not found", "not found x", "Error 404 x"].map((value) =>
+        fields({ a: value }),
+      ),
       fields({ availability: "unknown" }),
       fields({ b: { availability: "unknown" } }, "b has markup or a placeholder in it"),
       ...["a & b", "nab", "note: none", "Error 404 in b", 5, null, "- x", { b: "fine" }].map((value) =>
         fields({ a: value }),
       ),
       ...[lazy("page_title", " Page Title "), lazy("page_title", "page_title"), lazy("title", url)],
-      ...[fields({ page_url: url }), fields({ id: url }), lazy("grid", url), fields({ title: `${url}/x` })],
+      ...[
+        fields({ page_url: url }),
+        fields({ id: url }),
+        fields({ uri: url }),
+        lazy("title", ` ${url} `),
+        lazy("grid", url),
+        fields({ title: `${url}/x` }),
+      ],
     ]);
     await holdRules(id, "has_distinct_values", [
       fields({ a: "x", b: "x", c: "x" }, "has the same value in every field"),
@@ -200,6 +214,10 @@ describe("fields of a page", () => {
       fields({ a: "x", b: "x", c: "y" }),
       fields({ a: "x", b: "x" }),
       fields({ title: "x", headline: "x", h1: "x" }),
+      fields({ a: "x", b: "x", c: "x", d: 5 }, "has the same value in every field"),
+      ...["h12", "xh1"].map((name) =>
+        fields({ h1: "x", h2: "x", [name]: "x" }, "has the same value in every field"),
+      ),
       fields({ title: "x", headline: "x", other: "x" }, "has the same value in every field"),
     ]);
   });

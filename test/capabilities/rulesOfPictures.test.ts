@@ -24,7 +24,13 @@ const rulesOf = async (id: string, input: object) => {
 describe("a picture of a chart", () => {
   const id = "chart.generate.from-data";
   it("has an input that can be drawn: at most two million pixels, and no negative slice", async () => {
-    const [size, data] = [{ width: 64, height: 64 }, [{ x: "a", y: -1 }]];
+    const [size, data] = [
+      { width: 64, height: 64 },
+      [
+        { x: "a", y: 1 },
+        { x: "b", y: -1 },
+      ],
+    ];
     expect(await rulesOf(id, { ...size, data, chart_type: "bar" })).to.deep.equal([]);
     expect(await rulesOf(id, { ...size, data: [{ x: "a", y: 0 }], chart_type: "pie" })).to.deep.equal([]);
     expect(await rulesOf(id, { ...size, data, chart_type: "pie" })).to.deep.equal([
@@ -62,6 +68,7 @@ describe("a picture of a chart", () => {
       [[10, 5, 0], 3],
       [[10, 8, 6, 4, 2, 0], 3],
       [[1, 0.5], 2],
+      [[10, 9.5, 0.1], 2],
     ] as const) {
       const input = { data: values.map((y) => ({ x: "a", y })) };
       await said(id, "has_series", { rowPatterns: wanted }, undefined, input);

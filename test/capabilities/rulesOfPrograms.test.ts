@@ -54,6 +54,7 @@ describe("the run of a program", () => {
       run("", { exit_code: 1, stderr: traceback }),
       run("import logging", { stderr: traceback }),
       run("", { stderr: "A Traceback (most recent call last):" }),
+      run("", { stderr: "Traceback (most recent call last): x" }),
     ]);
   });
 
@@ -70,6 +71,17 @@ describe("the run of a program", () => {
       printed(two, "", missing("a")),
       printed('print("a")\nprint("a")', "a\n", missing("a")),
       printed('print("a")\nprint("a")', "a\na\n"),
+      ...[
+        'print("x", end="")',
+        'print("x", end = "")',
+        "n = input('?')",
+        "n = input (  '?')",
+        "f.write('x')",
+      ].map((line) => printed(`${line}\nprint("a")`, "xa\n")),
+      ...['print("x")', "n = input()", "n = input( )", "end()"].map((line) =>
+        printed(`${line}\nprint("a")`, "x\nxa\n", missing("a")),
+      ),
+      printed('print("x", end="")\nprint("a")', "ax\n", missing("a")),
       printed('print("")', ""),
       printed('print(" ")', ""),
       printed(two, "", undefined, { exit_code: 1 }),
@@ -129,6 +141,7 @@ describe("the review of a program", () => {
       [...check([1], [4]), "has a finding at line 4 of 3"],
     ]);
     await holdRules(id, "points_at_something", [
+      [{ code: "a\n  \nb" }, found([2]), "has a finding at the empty line 2"],
       [...check([1], [3]), undefined],
       [...check([1], [2]), "has a finding at the empty line 2"],
       [...check([4]), "has a finding at the empty line 4"],
@@ -147,6 +160,7 @@ describe("the review of a program", () => {
       said("Missing", mute("Missing")),
       said("const userInput", mute("const userInput")),
       said("const userInput read"),
+      said("const missing"),
       said("a b c d", mute("a b c d")),
       said("缺少分号检查"),
       said("缺少分号检", undefined),
@@ -181,6 +195,17 @@ describe("the review of a program", () => {
       about("It's wrong, e.g. here", nothing),
       about("to us", nothing),
     ]);
+    for (const [own, message, complaint] of [
+      ["let ab_cd = 1;", "The ab here", nothing],
+      ["let sum_of = 1;", "The sum here", undefined],
+      ["let total_value = 1;", "The value here", nothing],
+      ["return total;", "Never return", nothing],
+      ["let sorted = 1;", "变量sorted没有检查", undefined],
+      ["let sorted = 1;", "sortedé", nothing],
+      ["let e = g + i;", "Wrong, e. g. here, i. e. there", nothing],
+      ["let s = d;", "It’s wrong, they'd say", nothing],
+    ] as const)
+      await holdRules(id, "is_about_the_code", [[{ code: own }, found([1, message]), complaint]]);
     const short: RuleCase = [{ code: "let e = s;" }, found([1, "It's wrong, e.g. here"]), nothing];
     await holdRules(id, "is_about_the_code", [short]);
   });

@@ -68,7 +68,7 @@ describe("a transcript", () => {
       [{}, segments([0, 750, letters(45)]), undefined],
       [{}, segments([0, 750, letters(46)]), "46 letters in 750 ms"],
       [{}, segments([1_000, 1_000, letters(11)]), undefined],
-      [{}, segments([1_000, 1_000, letters(12)]), "12 letters in 0 ms"],
+      [{}, segments([1_000, 1_000, letters(12)], [5_000, 9_000]), "12 letters in 0 ms"],
       [{}, segments([500, 500, letters(11)], [500, 750, letters(11)]), undefined],
       [{}, segments([500, 500, letters(11)], [500, 500, letters(11)]), "22 letters in 0 ms"],
       [{}, segments([500, 500, letters(11)], [600, 600, letters(9)]), "20 letters in 100 ms"],

@@ -90,6 +90,22 @@ describe("a translation without the names of its source", () => {
     expect(withoutNames("Apple A17", said), "nothing else is left").to.equal("Apple A17");
   });
 
+  it("keeps words without a capital letter or a digit", () => {
+    const text = "слово word ещё несколько";
+    expect(withoutNames(text, "A word of several others")).to.equal(text);
+  });
+
+  it("has at least half as many new letters as the source has besides names, and a tenth must be besides names", () => {
+    for (const [text, source] of [
+      ["Windows Server LICENSE", "Windows Server License"],
+      ["2024", "2024 7"],
+      ["Windows Server лицензия", "Windows Server"],
+      ["Windows Serverabcdef и", "Windows Serverabcdef a"],
+    ] as const)
+      expect(withoutNames(text, source), text).to.equal(text);
+    expect(withoutNames("Windows Serverabcde и", "Windows Serverabcde ab").trim()).to.equal("и");
+  });
+
   it("is the whole translation unless it has new letters for the rest of the source, also for a title", () => {
     const title = "Windows Server License";
     expect(withoutNames("Лицензия Windows Server", title).trim()).to.equal("Лицензия");

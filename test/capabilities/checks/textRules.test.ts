@@ -98,6 +98,7 @@ describe("the length and the form of a text", () => {
       ["漢", 1],
       ["漢字か", 2],
       ["ab 漢字 cd", 3],
+      ["ab漢cd", 3],
     ] as const)
       expect(countWords(text), text).to.equal(count);
     for (const [text, length] of [
@@ -121,6 +122,7 @@ describe("the length and the form of a text", () => {
     expect([...stemsOf("Translation of 漢字か engines, tiny Élégance")]).to.deep.equal([
       ...["trans", "漢字", "字か", "engin", "éléga"],
     ]);
+    expect([...stemsOf("chair four")]).to.deep.equal(["chair"]);
     expect(sharedStems("garden chairs and tables", "Two chairs")).to.equal(1 / 3);
     expect(sharedStems("a tiny one", "another")).to.equal(1);
   });
@@ -141,7 +143,14 @@ describe("the end of a text", () => {
   });
 
   it("may be a point of a list without a stop, if another point has none", () => {
-    for (const text of ["- a\n- b", "• a\n\n* b\n", "1. a\n  2) b", "- a\ntext.\n- b", "- a\n- b."])
+    for (const text of [
+      "- a\n- b",
+      "• a\n\n* b\n",
+      "1. a\n  2) b",
+      "- a\n- b\n  ",
+      "- a\ntext.\n- b",
+      "- a\n- b.",
+    ])
       expect(endsWithPoints(text), text).to.equal(true);
     for (const text of ["- a.\n- b", "- a", "", "- a\ntext", "text\n- b", "-a\n-b", "1234. a\n1. b"])
       expect(endsWithPoints(text), text).to.equal(false);
