@@ -67,6 +67,7 @@ describe("a hire", () => {
     expect(readHireRequest(old, seller).signed).to.equal(true);
     expect(refusal(() => readHireRequest({ ...old, protocol: "swarmwage/v0.1" }, seller))).to.include({
       code: "invalid_signature",
+      field: "signature",
     });
   });
 
