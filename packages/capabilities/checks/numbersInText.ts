@@ -227,10 +227,10 @@ function asClock(written: string): string[] {
   return [`${hour}:${match[2]}`, `${hour % 12 || 12}:${match[2]}`];
 }
 
-/** In Unicode the ten digits of a script follow one another, zero first. */
+/** In Unicode the ten digits of a script follow one another, zero first, and some scripts follow one another too. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 0x30;
   let zero = code;
-  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
-  return code - zero;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+  return (code - zero) % 10;
 }
