@@ -68,7 +68,7 @@ function signedPart(request: { [key: string]: unknown }): RecordBody {
 export async function signHireRequest(terms: HireTerms, by: RecordSigner): Promise<HireRequest> {
   const given = Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined));
   // The addresses are sent in lower case, so they are signed in lower case.
-  const read = hireRequestSchema.parse(given);
+  const read = hireRequestSchema.omit({ signature: true }).parse(given);
   return hireRequestSchema.parse({ ...read, signature: await signBody(signedPart(read), by) });
 }
 
