@@ -28,10 +28,10 @@ const TITLE = 12;
 const HAN = /\p{Script=Han}/u;
 
 /**
- * Languages in which many whole sentences are the same. If one of them is the best guess, the other one may follow
+ * Two languages in which many whole sentences are the same. If one of them is the best guess, the other one may follow
  * closely.
  */
-const TWINS = [["da", "no"]];
+const TWINS = ["da", "no"];
 const TWIN_FLOOR = 0.8;
 
 /** The text without links, because links have Latin letters in every language. */
@@ -88,9 +88,9 @@ export function isInLanguage(text: string, language: string, floor: number): boo
   const mayBeTitle = (language === "ja" || language === "zh") && letters.length <= TITLE;
   if (mayBeTitle && letters.every((letter) => HAN.test(letter))) return true;
   const guesses = detectLanguages(words);
-  if (guesses.length === 0) return true;
-  const best = guesses[0]?.language ?? "";
-  const isTwin = TWINS.some((pair) => pair.includes(language) && pair.includes(best));
+  const [best] = guesses;
+  if (best === undefined) return true;
+  const isTwin = TWINS.includes(language) && TWINS.includes(best.language);
   const least = isTwin ? Math.min(floor, TWIN_FLOOR) : floor;
   return guesses.some((guess) => guess.language === language && guess.confidence >= least);
 }

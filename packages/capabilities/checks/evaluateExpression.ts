@@ -63,7 +63,6 @@ export function evaluateExpression(text: string, variables: { [name: string]: nu
   };
 
   function sum(depth: number): Evaluation {
-    if (depth > MAX_DEPTH) throw new Error(`is nested deeper than ${MAX_DEPTH} levels`);
     let value = product(depth);
     for (;;) {
       if (take("+")) value = computed((a, b) => a + b, value, product(depth));
@@ -138,7 +137,6 @@ function computed(run: (...values: number[]) => number, ...operands: Evaluation[
   const isExact = isExactNumber(value) && operands.every(({ error }) => error === 0);
   let total = isExact ? 0 : Math.abs(value) * Number.EPSILON;
   for (const [at, { value: own, error }] of operands.entries()) {
-    if (error === 0) continue;
     const moved = [own - error, own + error].map((other) => movedBy(run, values.with(at, other), value));
     total += Math.max(...moved);
   }

@@ -14,15 +14,15 @@ export function linksIn(text: string): string[] {
     if (start >= 0) {
       const link = withoutEnd(token.slice(start).split(SIGN, 1)[0] as string);
       if (!/^https?:\/*$/.test(link)) links.push(link);
-    } else if (token.includes("@")) links.push(...mailAddresses(token));
+    } else links.push(...mailAddresses(token));
   }
   return links;
 }
 
-/** Removes punctuation that belongs to the sentence around the link. */
+/** Removes punctuation that belongs to the sentence around the link. A link begins with a letter. */
 function withoutEnd(link: string): string {
   let end = link.length;
-  while (end > 0 && ".,;:!?".includes(link[end - 1] as string)) end--;
+  while (".,;:!?".includes(link[end - 1] as string)) end--;
   return link.slice(0, end);
 }
 

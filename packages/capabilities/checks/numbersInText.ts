@@ -64,19 +64,26 @@ export function numbersInText(text: string): NumberInText[] {
   const found: NumberInText[] = [];
   /** The last number, the zeros of the words that follow it, and the larger parts that stand before it. */
   let last:
-    | { number: NumberInText; digits: string; fraction: number; zeros: number; end: number; before: string }
+    | {
+        number: NumberInText;
+        digits: string;
+        fraction: number;
+        zeros: number;
+        end: number;
+        before: string | undefined;
+      }
     | undefined;
   /** The value of the last number, if a smaller part may follow it. */
-  let larger = "";
+  let larger: string | undefined;
   /** The digit of the last word, if it is one: "three" of "three hundred". */
   let spelled: string | undefined;
   for (const { 0: token, index } of ascii.matchAll(TOKEN)) {
     const isBeside = last !== undefined && ascii.slice(last.end, index).trim() === "";
     const digit = spelled;
     spelled = undefined;
-    if (/^\d/.test(token)) {
-      const before = isBeside ? larger : "";
-      larger = "";
+    if (/\d/.test(token)) {
+      const before = isBeside ? larger : undefined;
+      larger = undefined;
       for (const written of piecesOf(token)) {
         const { digits, fraction } = digitsOf(written);
         const number = { written, ways: waysOf(digits, fraction, 0) };
@@ -107,7 +114,7 @@ export function numbersInText(text: string): NumberInText[] {
       if (first === "" && digit !== undefined) ways.push(...waysOf("1", 0, zeros));
       const number = { written: token, ways };
       found.push(number);
-      last = { number, digits, fraction: 0, zeros, end: index + token.length, before: "" };
+      last = { number, digits, fraction: 0, zeros, end: index + token.length, before: undefined };
     }
   }
   return found;
@@ -122,13 +129,13 @@ function addParts(part: {
   digits: string;
   fraction: number;
   zeros: number;
-  before: string;
+  before: string | undefined;
 }): string {
   const own = `${part.digits.replace(/^0+(?=\d)/, "")}${"0".repeat(part.zeros)}`;
-  if (part.before === "" || part.fraction > 0) return own;
+  if (part.before === undefined || part.fraction > 0) return own;
   const rest = part.before.slice(0, -own.length);
   // The larger part ends with as many zeros as the smaller part has digits.
-  if (rest === "" || !/^0+$/.test(part.before.slice(-own.length))) return own;
+  if (!/^0+$/.test(part.before.slice(-own.length))) return own;
   part.number.ways.push(`${rest}${own}`);
   return `${rest}${own}`;
 }
@@ -144,10 +151,10 @@ export function missingNumber(wanted: string, text: string): string | undefined 
   const marked = markedClocksIn(wanted);
   const isKnown = ({ written, ways }: NumberInText): boolean =>
     ways.some((way) => known.has(way)) ||
-    (decades.has(written) && known.has(written.slice(-2))) ||
+    (decades.has(written) && known.has(written.slice(2))) ||
     [...asClock(written), ...(marked.get(written) ?? [])].some((time) => clocks.has(time));
   const missing = numbersInText(wanted).find(
-    (number) => /^\d/.test(number.written) && (number.ways[0] as string).length >= 3 && !isKnown(number),
+    (number) => /\d/.test(number.written) && (number.ways[0] as string).length >= 3 && !isKnown(number),
   );
   return missing?.written;
 }
@@ -160,11 +167,11 @@ function decadesIn(text: string): Set<string> {
 
 /** Splits a date, a list or a version into its numbers. */
 function piecesOf(token: string): string[] {
-  if (/^\d+$/.test(token) || GROUPED.test(token) || INDIAN.test(token) || DECIMAL.test(token)) return [token];
+  if (GROUPED.test(token) || INDIAN.test(token) || DECIMAL.test(token)) return [token];
   // A space may separate two numbers, as in "in 2026 300 people".
-  const parts = token.split(new RegExp(`[${SPACES}]`, "u"));
+  const parts = token.split(new RegExp(`[${SPACES}]`));
   if (parts.length > 1) return parts.flatMap(piecesOf);
-  return token.split(/\D+/);
+  return token.split(/\D/);
 }
 
 function digitsOf(written: string): { digits: string; fraction: number } {
@@ -220,10 +227,10 @@ function asClock(written: string): string[] {
   return [`${hour}:${match[2]}`, `${hour % 12 || 12}:${match[2]}`];
 }
 
-/** In Unicode the ten digits of a script follow one another, zero first. */
+/** In Unicode the ten digits of a script follow one another, zero first, and some scripts follow one another too. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 0x30;
   let zero = code;
-  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
-  return code - zero;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+  return (code - zero) % 10;
 }

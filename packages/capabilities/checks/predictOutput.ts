@@ -57,8 +57,9 @@ export function predictOutput(code: string, language: string, stdin: string): st
       output += `${words.join(" ")}\n`;
       continue;
     }
-    const [, name, right] = grammar.assign.exec(line) ?? [];
-    if (name === undefined || right === undefined) return undefined;
+    const assigned = grammar.assign.exec(line);
+    if (!assigned) return undefined;
+    const [name, right] = assigned.slice(1) as [string, string];
     // Declaring a name twice is an error, except by `var` both times. Neither program is predicted.
     if (language === "javascript" && (name in values.numbers || values.texts.has(name))) return undefined;
     const isText = values.texts.has(right) || /^["']/.test(right);
@@ -74,8 +75,8 @@ export function predictOutput(code: string, language: string, stdin: string): st
     }
     const value = worthOf(right, values);
     if (value === undefined) return undefined;
-    if (/^-?\d+$/.test(value) && !isText) values.numbers[name] = Number(value);
-    else values.texts.set(name, value);
+    if (isText) values.texts.set(name, value);
+    else values.numbers[name] = Number(value);
   }
   return output;
 }

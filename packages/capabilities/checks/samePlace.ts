@@ -22,9 +22,9 @@ for (const entry of COUNTRIES.split(",")) {
   learn(entry.slice(3), entry.slice(0, 2));
 }
 for (const entry of PROVINCES.split(",")) {
-  const [, country = "", code = "", name = ""] = /^(\w+) (\w+) (.*)$/.exec(entry) ?? [];
+  const [country, code, ...name] = entry.split(" ") as [string, string, ...string[]];
   learn(code, `${country}-${code}`);
-  learn(name, `${country}-${code}`);
+  learn(name.join(" "), `${country}-${code}`);
 }
 
 /** Countries whose region codes are all known here. An unknown code is not a region of these countries. */
@@ -94,14 +94,13 @@ export function placeName(text: string): string {
  * country fits any country. Names in different scripts, and coordinates, cannot be compared.
  */
 export function isSamePlace(answered: string, asked: string): boolean {
-  const [a, b] = [answered.split(","), asked.split(",")];
-  const [nameA, nameB] = [placeName(a[0] ?? ""), placeName(b[0] ?? "")];
-  if (nameA === "" || nameB === "") return false;
+  const [ownA, ...regionsA] = answered.split(",") as [string, ...string[]];
+  const [ownB, ...regionsB] = asked.split(",") as [string, ...string[]];
+  const [nameA, nameB] = [placeName(ownA), placeName(ownB)];
+  if (nameB === "") return false;
   // `Malmö` is also written Malmoe. But `Baar` and `Bar` are two places, because neither name has such a letter.
-  const isSpelling =
-    nameA === placeName(spelledOut(b[0] ?? "")) || nameB === placeName(spelledOut(a[0] ?? ""));
-  if (nameA === nameB || isSpelling || !areComparable(nameA, nameB))
-    return regionsAgree(a.slice(1), b.slice(1));
+  const isSpelling = nameA === placeName(spelledOut(ownB)) || nameB === placeName(spelledOut(ownA));
+  if (isSpelling || !areComparable(nameA, nameB)) return regionsAgree(regionsA, regionsB);
   if (isOtherPlace(nameA, nameB) || isOtherPlace(nameB, nameA)) return false;
   if (!` ${nameA} `.includes(` ${nameB} `) && !` ${nameB} `.includes(` ${nameA} `)) return false;
   // "Portland OR" is Portland in OR.
@@ -109,7 +108,7 @@ export function isSamePlace(answered: string, asked: string): boolean {
     const other = at === 0 ? nameB : nameA;
     return name.startsWith(`${other} `) ? [name.slice(other.length + 1)] : [];
   }) as [string[], string[]];
-  return regionsAgree([...restA, ...a.slice(1)], [...restB, ...b.slice(1)]);
+  return regionsAgree([...restA, ...regionsA], [...restB, ...regionsB]);
 }
 
 /**

@@ -12,6 +12,9 @@ const ARGUMENTS: { [command: string]: string } = {
   a: "nnnffnn",
 };
 
+/** What a move is from its second pair of numbers on. */
+const LINES: { readonly [move: string]: string } = { m: "l", M: "L" };
+
 const SEPARATOR = /[\s,]*/y;
 const NUMBER = /[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/iy;
 const FLAG = /[01]/y;
@@ -115,8 +118,8 @@ function walkPath(data: string, visit: (command: string, numbers: number[]) => v
         numbers.push(Number(number));
         take(SEPARATOR);
       }
-      // Further pairs after a move are lines. Their points are read in the same way.
-      visit(command, numbers);
+      // Further pairs after a move are lines.
+      visit(round === 0 ? command : (LINES[command] ?? command), numbers);
     }
   }
   return true;

@@ -39,8 +39,7 @@ const MAX_LINK = 4096;
 export function endsSentence(text: string): boolean {
   // Many people write no stop directly after a link.
   const end = text.trimEnd().slice(-MAX_LINK);
-  const link = end.lastIndexOf("http");
-  if (link >= 0 && /^https?:\/\/[!-~]+$/.test(end.slice(link))) return true;
+  if (/https?:\/\/[!-~]+$/.test(end.slice(end.lastIndexOf("http")))) return true;
   // One regular expression for the whole end would take quadratic time for a run of emojis.
   for (const sign of [...text].reverse()) {
     if (STOP.test(sign)) return true;

@@ -106,13 +106,6 @@ function percentiles95(at: (index: number) => number, count: number): Answer[] {
   ];
 }
 
-/** A sum whose error does not grow with the count (Neumaier). */
 function sum(values: number[]): number {
-  let [total, lost] = [0, 0];
-  for (const value of values) {
-    const next = total + value;
-    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
-    total = next;
-  }
-  return total + lost;
+  return values.reduce((total, value) => total + value, 0);
 }

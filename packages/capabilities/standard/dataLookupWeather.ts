@@ -159,12 +159,14 @@ function unitOf([, , , ...units]: RegExpExecArray): string | undefined {
   return unit === undefined ? undefined : /[f℉]/i.test(unit[0] as string) ? "f" : "c";
 }
 
-/** Whether a number of degrees can be a temperature. Without a unit, the number may mean Celsius or Fahrenheit. */
+/**
+ * Whether a number of degrees can be a temperature. Without a unit, the number may mean Celsius or Fahrenheit. Every
+ * possible temperature in Celsius is also one in Fahrenheit.
+ */
 function mayBeTemperature(match: RegExpExecArray): boolean {
   const value = Number(match[2]?.replace(",", ".")) * (match[1] ? -1 : 1);
-  const unit = unitOf(match);
-  const readings = [...(unit === "f" ? [] : [value]), ...(unit === "c" ? [] : [((value - 32) * 5) / 9])];
-  return readings.some((celsius) => celsius >= COLDEST && celsius <= HOTTEST);
+  const celsius = unitOf(match) === "c" ? value : ((value - 32) * 5) / 9;
+  return celsius >= COLDEST && celsius <= HOTTEST;
 }
 
 /** The code of a state or country after a name without a comma: "Portland OR", "Portland OR 97201". */
@@ -234,7 +236,7 @@ function namesOf(whole: string): string[] {
     // Kansas is not Kansas City.
     return [own, usual, isState(short) ? usual : short, own.replace(/^saint(?= )/, "st")];
   });
-  return [...new Set(names)].filter((one) => one !== "");
+  return [...new Set(names)];
 }
 
 /** `data.lookup.weather.summary-text`: the weather in a sentence or two, in English. */
@@ -264,7 +266,6 @@ export const dataLookupWeatherText = defineCapability({
         const names = namesOf(name);
         if (!names.some((one) => ` ${plain(output.text)} `.includes(` ${one} `)))
           return `does not name ${place}`;
-        if (regions.length === 0) return undefined;
         const other = regionAfter(output.text, names, regions) ?? regionBeside(output.text, names, regions);
         return other === undefined ? undefined : `is of ${place} in ${other.slice(0, 60)}`;
       },

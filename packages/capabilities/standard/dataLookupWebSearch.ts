@@ -81,7 +81,7 @@ export const dataLookupWebSearch = defineCapability({
       since: "v1",
       test: ({ input, output }) => {
         const wanted = wordsOf(input.query);
-        if (wanted.size === 0 || output.results.length === 0) return undefined;
+        if (wanted.size === 0) return undefined;
         const about = output.results.filter(({ url, title, snippet }) => {
           const found = wordsOf(`${title} ${snippet} ${url}`);
           return [...wanted].some((word) => found.has(word));

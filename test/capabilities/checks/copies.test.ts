@@ -16,6 +16,7 @@ describe("an excerpt", () => {
     // 16 and 15 of 20 words are copied.
     expect(isFrom(words(50, 66), words(900, 904))).to.equal(true);
     expect(isFrom(words(50, 65), words(900, 905))).to.equal(false);
+    expect(isFrom(words(184, 200), words(900, 904)), "at the end of the source").to.equal(true);
     expect(isFrom(words(50, 65), ["new"], words(66, 80))).to.equal(true);
     const everySixth = words(50, 80).map((word, at) => (at % 6 === 0 ? "new" : word));
     expect(isFrom(everySixth)).to.equal(false);
@@ -87,6 +88,22 @@ describe("a translation without the names of its source", () => {
     );
     expect(withoutNames("neue Wörter", said)).to.equal("neue Wörter");
     expect(withoutNames("Apple A17", said), "nothing else is left").to.equal("Apple A17");
+  });
+
+  it("keeps words without a capital letter or a digit", () => {
+    const text = "слово word ещё несколько";
+    expect(withoutNames(text, "A word of several others")).to.equal(text);
+  });
+
+  it("has at least half as many new letters as the source has besides names, and a tenth must be besides names", () => {
+    for (const [text, source] of [
+      ["Windows Server LICENSE", "Windows Server License"],
+      ["2024", "2024 7"],
+      ["Windows Server лицензия", "Windows Server"],
+      ["Windows Serverabcdef и", "Windows Serverabcdef a"],
+    ] as const)
+      expect(withoutNames(text, source), text).to.equal(text);
+    expect(withoutNames("Windows Serverabcde и", "Windows Serverabcde ab").trim()).to.equal("и");
   });
 
   it("is the whole translation unless it has new letters for the rest of the source, also for a title", () => {

@@ -64,6 +64,13 @@ describe("evaluateExpression", () => {
     const errorOf = (text: string) => evaluateExpression(text, { a: -9 }).error;
     const exact = ["2 + 3", "5 * 4 - 19", "8 / 2", "17 % 5", "a + 1", "4!", "2 ^ 5 - 31", "max(7, 8)"];
     for (const text of exact) expect(errorOf(text), text).to.equal(0);
+    for (const text of ["0.5 + 0.25", "3 / 1024"]) expect(errorOf(text), text).to.equal(0);
+    for (const text of ["0.1", "1 / 2048"]) expect(errorOf(text), text).to.be.greaterThan(0);
+    // Only one side of 0 has a root, and only one side of 1 has an arc.
+    for (const text of ["sqrt(0.1 * 10 - 1)", "acos(0.1 * 10)"])
+      expect(errorOf(text), text).to.be.within(1e-8, 1e-7);
+    expect(errorOf("factorial(0.1 * 10)"), "beside 1 there is none").to.equal(Number.EPSILON);
+    expect(errorOf("0.1 * 10")).to.be.within(1.5 * Number.EPSILON, 3 * Number.EPSILON);
     expect(errorOf("1 / 3")).to.be.within(2 ** -54, 2 ** -53);
     // Each of the two quotients may be off by half of the distance between two numbers of this size, which is 2^-4.
     expect(errorOf("1e15 / 3 - 1e15 / 3")).to.be.within(2 ** -4, 2 ** -2);
@@ -91,7 +98,13 @@ describe("evaluateExpression", () => {
       ["1.5!", "has a factorial of something other than a small whole number"],
       ["171!", "has a factorial of something other than a small whole number"],
       [`${"(".repeat(65)}1${")".repeat(65)}`, "is nested deeper than 64 levels"],
-      [`${"-".repeat(65)}1`, "is nested deeper than 64 levels"],
+      ...[`${"-".repeat(65)}1`, `${"+".repeat(65)}1`, `${"1^".repeat(65)}1`, `${"1**".repeat(65)}1`].map(
+        (text) => [text, "is nested deeper than 64 levels"] as [string, string],
+      ),
+      ...["abs(", "max(1,"].map(
+        (one) =>
+          [`${one.repeat(65)}1${")".repeat(65)}`, "is nested deeper than 64 levels"] as [string, string],
+      ),
     ];
     for (const [text, message] of cases) {
       const error = (() => {
@@ -105,6 +118,8 @@ describe("evaluateExpression", () => {
     }
     expect(worthOf(`${"(".repeat(64)}1${")".repeat(64)}`)).to.equal(1);
     expect(worthOf(`${"-".repeat(64)}1`)).to.equal(1);
+    expect(worthOf(`${"max(1,".repeat(64)}1${")".repeat(64)}`)).to.equal(1);
+    expect(worthOf("1 ")).to.equal(1);
   });
 
   it("reads variables, which may have the name of a constant", () => {

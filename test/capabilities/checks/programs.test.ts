@@ -9,7 +9,10 @@ describe("the predicted output of a small program", () => {
     const python: [code: string, output: string, stdin?: string][] = [
       ["", ""],
       ['print("a b")', "a b\n"],
-      ["print('a')", "a\n"],
+      ["print('ab')", "ab\n"],
+      ["print(5--3)", "8\n"],
+      ['print("100%", 5)', "100% 5\n"],
+      [lines('a = "x"', "a = 5", "print(a)"), "5\n"],
       ['print("")', "\n"],
       ["print(2 + 3 * 4)", "14\n"],
       [lines("a = 2", "b = a * (a + 3)", "print(a, b)", 'print("b", b)'), "2 10\nb 10\n"],
@@ -32,6 +35,7 @@ describe("the predicted output of a small program", () => {
         "2 6 6\n",
       ],
       ['console.log("100%")', "100%\n"],
+      ['console.log("a; b");  ', "a; b\n"],
       ['console.log("a", "100%")', "a 100%\n"],
     ];
     for (const [code, output] of javascript)
@@ -42,6 +46,15 @@ describe("the predicted output of a small program", () => {
     const python: [code: string, stdin?: string][] = [
       ["import os"],
       ["print(a)"],
+      ["print(4 / 2)"],
+      ["print(5);"],
+      ["print(e * 0)"],
+      ['print(f"a")'],
+      ['print("a" b)'],
+      ["print(9007199254740993 - 9007199254740990)"],
+      [lines("abs = 5", "print(abs(3))")],
+      [lines("abs = 5", "print(abs (3))")],
+      [lines("a = input()", "b = input()", "c = input()"), "5\n6\n"],
       ["print(1 / 2)"],
       ["print(2 ** 3)"],
       ["print(1, 1 / 2)"],
@@ -82,7 +95,8 @@ describe("the predicted output of a small program", () => {
       'print("a")',
     ])
       expect(predictOutput(code, "javascript", "5\n"), code).to.equal(undefined);
-    expect(predictOutput('print("a")', "ruby", "")).to.equal(undefined);
+    for (const language of ["ruby", "constructor"])
+      expect(predictOutput('print("a")', language, ""), language).to.equal(undefined);
     expect(predictOutput(`print("${"x".repeat(3_991)}")`, "python", "")).to.equal(`${"x".repeat(3_991)}\n`);
   });
 });
@@ -92,7 +106,10 @@ describe("the lines that a program must print", () => {
     const cases: [code: string, language: string, printed: string[]][] = [
       [lines('print("a")  # why', "print('b')", 'x = ["c"]', 'print("d")'), "python", ["a", "b", "d"]],
       [lines("f(", 'print("a")', ")", 'print("b")'), "python", ["b"]],
-      [lines("x = '('", 'print("a")'), "python", ["a"]],
+      [lines("x = 'ab('", 'y = "ab("', 'print("a")'), "python", ["a"]],
+      [lines("x = 1 if y else 2", 'print("a")'), "python", ["a"]],
+      [lines('print("a")  # (', 'print("b")'), "python", ["a", "b"]],
+      [lines("if (x)", "  ", 'console.log("a");'), "javascript", []],
       [lines('print("a", 1)', "print(a)", 'print("{x}")', 'print("")'), "python", [""]],
       [lines('console.log("a"); // why', "console.log('b')"), "javascript", ["a", "b"]],
       [lines("if (x)", 'console.log("a");', 'console.log("b");'), "javascript", ["b"]],

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import {
   isRegion,
   isSamePlace,
+  isState,
   mayBeRegion,
   placeName,
   plain,
@@ -23,6 +24,11 @@ describe("the place of an answer", () => {
       ["Tromsø", "TROMSO"],
       ["Straße", "strasse"],
       ["  Aix-en-Provence ", "aix en provence"],
+      ["Xi'an", "Xian"],
+      ["O’Fallon", "OFallon"],
+      ["Koeln", "Cologne"],
+      ["Muenchen", "Munich"],
+      ["Kobenhavn", "Copenhagen"],
     ];
     for (const [one = "", other = ""] of same) {
       expect(placeName(one), one).to.equal(placeName(other));
@@ -46,6 +52,21 @@ describe("the place of an answer", () => {
       ["Tokyo", "東京"],
       ["Milano, MI, Italy", "Milan, Italy"],
       ["Москва", "Moscow"],
+      ["Malmoe", "Malmö"],
+      ["Järvenpää", "Jaervenpaeae"],
+      ["Tübingen", "Tuebingen"],
+      ["Tromsoe", "Tromsø"],
+      ["Åre", "Åre"],
+      ["London", "Greater London"],
+      ["Århus", "Aarhus"],
+      ["New Delhi", "Delhi"],
+      ["Quebec City", "Quebec"],
+      ["Athens Москва", "Москва"],
+      ["Tokyo 東京", "東京"],
+      ["51.5", "51.5, 0.1"],
+      ["London", "51.5, 0.1"],
+      ["Recife, PE, Brasil", "Recife, Peru"],
+      ["Ottawa, ON, Canada", "Ottawa, Ontario"],
     ];
     const bad = [
       ["Paris, TX", "Paris, France"],
@@ -59,6 +80,22 @@ describe("the place of an answer", () => {
       ["Paris", ""],
       [", France", "Paris, France"],
       ["東京", "大阪"],
+      ["東京都", "東京"],
+      ["Baar", "Bar"],
+      ["Athens Москва", "Paris"],
+      ["Bedford", "New Bedford"],
+      ["New Bedford", "Bedford"],
+      ["", "51.5"],
+      ["", ""],
+      ["Oklahoma City", "Oklahoma"],
+      ["Oklahoma", "Oklahoma City"],
+      ["York", "New York"],
+      ["New York", "York"],
+      ["51.5, 0.1", "London"],
+      ["51.5", "52"],
+      ["Milano, MI, Italy", "Milano, Michigan"],
+      ["San José, Costa Rica", "San Jose, CA"],
+      ["Greater London, Canada", "London, UK"],
     ];
     for (const [one = "", other = ""] of good)
       expect(isSamePlace(one, other), `${one}, ${other}`).to.equal(true);
@@ -86,6 +123,17 @@ describe("the place of an answer", () => {
       [["Texas"], ["France", "Germany"], true],
       [["OR 97201"], ["Oregon"], true],
       [["97201"], ["Oregon"], true],
+      [["OR 97201"], ["Maine"], false],
+      [["97201 OR"], ["Maine"], false],
+      [["California"], ["CA"], true],
+      [["PE", "Brasil"], ["Brazil"], true],
+      [["PE", "Atlantis", "123"], ["Brazil"], true],
+      [["NSW", "Atlantis"], ["Canada"], true],
+      [["WA", "Australia"], ["Queensland"], false],
+      [["Italy", "MI"], ["Italy"], false],
+      [["MI", "Italy"], ["Italy"], true],
+      [["BC", "USA"], ["USA"], false],
+      [["BC", "Texas"], ["Texas"], false],
     ];
     for (const [answered, asked, agree] of cases)
       expect(regionsAgree(answered, asked), `${answered}; ${asked}`).to.equal(agree);
@@ -95,6 +143,9 @@ describe("the place of an answer", () => {
     for (const name of ["Texas", "tx", "TX", "United Kingdom", "NSW", "ontario"])
       expect(isRegion(name), name).to.equal(true);
     for (const name of ["Paris", "", "XX"]) expect(isRegion(name), name).to.equal(false);
+    expect(["Kansas", "ks", "Georgia", "Quebec", "France", "x"].map(isState)).to.deep.equal([
+      ...[true, true, true, false, false, false],
+    ]);
     const words = ["IT", "it", "USA", "Usa", "Iran", "iran"];
     expect(words.map(mayBeRegion)).to.deep.equal([true, false, true, false, true, true]);
   });

@@ -90,7 +90,7 @@ const clauses: { [clause: string]: Row[] } = {
     [
       text3,
       ["a", "abc", "a=b", "a%"].map((it) => terminal([it])),
-      ["", "abcd", "=a", "@a", "%a", "-a", "--", "a;b"].map((it) => terminal([it])),
+      [[], ...["", "abcd", "=a", "@a", "%a", "-a", "--", "a;b"].map((it) => [it])].map((it) => terminal(it)),
     ],
   ],
   "a whole number": [
@@ -199,7 +199,11 @@ const clauses: { [clause: string]: Row[] } = {
         write("/srv/docs2/a.md"),
       ],
     ],
-    [writes(true), [write("/srv/docs/a", { bytes: 1e12 })], [write("/srv/docs"), write("/srv/a")]],
+    [
+      writes(true),
+      [write("/srv/docs/a", { bytes: 1e12 })],
+      [write("/srv/docs"), write("/srv/a"), write("/srv/DOCS/a")],
+    ],
     // A rule that forbids applies also to paths that differ only in case. Its `max_bytes` forbids larger files.
     [
       writes(false, { max_bytes: 10, endings: [".md", ".txt"] }),
@@ -218,7 +222,13 @@ const clauses: { [clause: string]: Row[] } = {
     [
       removes(true),
       [remove("/srv/build/a")],
-      [remove("/srv/build/a", true), remove("/srv/build"), remove("/srv/a")],
+      [
+        remove("/srv/build/a", true),
+        remove("/srv/build"),
+        remove("/srv/a"),
+        remove("/srv/BUILD/a"),
+        remove("/srv/bui\u0142d/a"),
+      ],
     ],
     [removes(true, { recursive: false }), [remove("/srv/build/a")], [remove("/srv/build/a", true)]],
     [
@@ -371,6 +381,12 @@ describe("invalid rules and actions", () => {
     const pay = id("must name who may be paid, how much and in which token");
     for (const name of ["to", "max_usdc", "token"])
       expect(rule({ ...pays(), [name]: undefined })).to.deep.equal(pay);
+    const [path, text] = ["must have no . or .. in it", "must have no control or invisible characters"];
+    for (const [wrong, at, message] of [
+      [writes(true, { path: { within: "/srv/../etc" } }), "path.within", path],
+      [allowTool({ args: [], cwd: "/srv", env: { CI: "a\u0000" } }), "env.CI", text],
+    ] as const)
+      expect(rule(wrong).issues).to.deep.include({ field: `action_rules.rules.0.${at}`, message });
     for (const all of [writes, removes])
       expect(rule({ ...all(true), path: { within: "/" } })).to.deep.equal(
         id("must not allow the whole file system"),

@@ -121,6 +121,31 @@ describe("verifySettlementToken", () => {
     }
   });
 
+  it("refuses a signed token in another spelling", () => {
+    const text = JSON.stringify(claims(), Object.keys(claims()).sort());
+    const signed = (spelling: string): string => {
+      const signature = sign(Buffer.from(`tallystick settlement token v1\n${spelling}`));
+      return `tst_${Buffer.from(spelling).toString("base64url")}.${Buffer.from(signature).toString("base64url")}`;
+    };
+    expect(signed(text)).to.equal(token);
+    expect(check(signed(text.replace("{", "{ ")))).to.deep.equal({
+      valid: false,
+      reason: "is no settlement token",
+    });
+  });
+
+  it("does not read a token of 4,096 characters or more", () => {
+    const reasons = [4_095, 4_096].map((length) => {
+      // The length of a text in base 64 is never one more than a multiple of four.
+      const padded = ["a", "bb", "ccc", "dddd"]
+        .map((origin) => issueSettlementToken(claims({ origin }), sign).padEnd(length, "A"))
+        .find((one) => (one.split(".")[1] as string).length % 4 !== 1);
+      const verdict = check(padded as string);
+      return verdict.valid ? "none" : verdict.reason;
+    });
+    expect(reasons).to.deep.equal(["is not signed by this service", "is no settlement token"]);
+  });
+
   it("says why it refuses", () => {
     const reason = (given: string, changes: object = {}) => {
       const verdict = check(given, changes);

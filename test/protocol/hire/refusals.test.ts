@@ -67,6 +67,7 @@ describe("a hire", () => {
     expect(readHireRequest(old, seller).signed).to.equal(true);
     expect(refusal(() => readHireRequest({ ...old, protocol: "swarmwage/v0.1" }, seller))).to.include({
       code: "invalid_signature",
+      field: "signature",
     });
   });
 
@@ -81,9 +82,11 @@ describe("a hire", () => {
     expect(error.issues).to.deep.equal([
       { field: "seller_id", message: `must be ${buyer}, the address of this seller` },
     ]);
-    // A new signature does not cover an earlier signature.
-    const again = await signHireRequest({ ...signed } as typeof terms, { account });
-    expect(again.signature).to.equal(signed.signature);
+    // A new signature does not cover an earlier signature, of whatever form.
+    for (const signature of [signed.signature, "none"]) {
+      const again = await signHireRequest({ ...signed, signature } as typeof terms, { account });
+      expect(again.signature).to.equal(signed.signature);
+    }
   });
 
   it("has ids that follow from buyer and nonce", () => {

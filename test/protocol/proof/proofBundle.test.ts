@@ -6,6 +6,7 @@ import { type Hex, toHex } from "tallystick-protocol/hex";
 import { headTypedData, ledgerId } from "tallystick-protocol/ledger/anchor";
 import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
 import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
 import { type HeadSignature, headNoteSignature } from "tallystick-protocol/note/headSignature";
 import {
@@ -214,6 +215,22 @@ describe("a proof bundle", () => {
     expect(verifyProofBundle({ ...signed, ledger: null }).ledger).to.equal(null);
   });
 
+  it("shows an entry of a larger ledger by its path, and no other entry by this path", async () => {
+    const tree = new MerkleTree();
+    for (const leaf of [root, new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]) tree.append(leaf);
+    const text = formatCheckpoint({ origin: ORIGIN, size: 3, root: tree.root(3) });
+    const bundle = {
+      ...(await bundleOf({ writer: first })),
+      checkpoint: formatSignedNote({ text, signatures: [signNote(text, ORIGIN, seedOf(1))] }),
+      inclusion_proof: tree.inclusionProof(0, 3).map((node) => toHex(node)),
+      anchor: null,
+    };
+    expect(bundle.inclusion_proof).to.have.length(2);
+    expect(verifyProofBundle(bundle).checkpoint.size).to.equal(3);
+    for (const wrong of [{ index: 1 }, { inclusion_proof: bundle.inclusion_proof.toReversed() }])
+      expect(() => verifyProofBundle({ ...bundle, ...wrong })).to.throw(ProofError, "is not entry");
+  });
+
   it("is refused with the part that is wrong, and with advice", async () => {
     const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
     const later = await bundleOf({ writer: next, word: await keyWord("22") });
@@ -223,6 +240,11 @@ describe("a proof bundle", () => {
       [
         () => verifyProofBundle({ ...bundle, index: 1 }),
         "The entry is not entry 1 of the checkpoint's ledger.",
+        file,
+      ],
+      [
+        () => verifyProofBundle({ ...bundle, ledger: { ...bundle.ledger, guardian: next } as never }),
+        "The ledger's id does not follow from its chain, contract, first writer, guardian and origin.",
         file,
       ],
       [

@@ -108,6 +108,9 @@ describe("a proof in C2SP's form", () => {
       expect(said(`${TLOG_PROOF_HEADER}\n${index}\n\n${NOTE}`), index).to.equal(
         "index: must be `index` and a position, without leading zeroes",
       );
+    expect(said(`${TLOG_PROOF_HEADER}\nindex 0\n${`${HASH}\n`.repeat(65)}\n${NOTE}`)).to.equal(
+      "proof: must have at most 64 lines",
+    );
     expect(said(`${TLOG_PROOF_HEADER}\nindex 0\nAAAA\n${HASH}\n\n${NOTE}`)).to.equal(
       "proof: must be hashes of 32 bytes, each on its own line",
     );
@@ -137,6 +140,17 @@ describe("checking a proof in C2SP's form", () => {
       checkpoint: { origin: "log.example", size: 1, root: lineLeafHash(line) },
     });
     expect(witnesses.size).to.equal(0);
+  });
+
+  it("refuses a proof to which the policy objects, with the policy's words", () => {
+    const key = formatVerifierKey(
+      noteVerifierKey("log.example", ed25519.getPublicKey(new Uint8Array(32).fill(2))),
+    );
+    const other = parseTrustPolicy(`log ${key}\nquorum none`);
+    expect(() => verifyTlogProof(good, other)).to.throw(
+      ProofError,
+      "No key that the policy has for log.example signed the checkpoint.",
+    );
   });
 
   it("refuses a proof without its entry, and an entry that is not exactly the line", () => {

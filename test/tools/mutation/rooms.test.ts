@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { filesOf } from "../../../tools/mutation/typescript/filesOf.ts";
+import { LEFT_OUT } from "../../../tools/mutation/typescript/leftOut.ts";
 import { rooms } from "../../../tools/mutation/typescript/rooms.ts";
 
 describe("the mutated rooms of the TypeScript code", () => {
@@ -19,5 +20,17 @@ describe("the mutated rooms of the TypeScript code", () => {
     const globs = rooms.flatMap(({ sources, tests }) => [...sources, ...tests]);
     const empty = globs.filter((glob) => filesOf([glob.replace(/^!/, "")]).length === 0);
     expect(empty).to.deep.equal([]);
+  });
+
+  it("are copied with all code that their tests may import", () => {
+    const isLeftOut = (file: string): boolean => {
+      const folders = file.split("/");
+      return folders.some((name, at) => {
+        const folder = `/${folders.slice(0, at + 1).join("/")}`;
+        return LEFT_OUT.includes(name) || LEFT_OUT.includes(folder);
+      });
+    };
+    const code = filesOf(["{scripts,services,test,tools}/**/*.ts"]);
+    expect(code.filter(isLeftOut)).to.deep.equal([]);
   });
 });

@@ -9,6 +9,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { Argument } from "../verdicts.ts";
 import { filesOf } from "./filesOf.ts";
 import { judgeRoom, type RoomVerdict } from "./judgeRoom.ts";
+import { LEFT_OUT } from "./leftOut.ts";
 import { type MutationReport, mutantsOf, type RoomMutant } from "./mutantsOf.ts";
 import type { Room } from "./rooms.ts";
 import { onlySampled, patternsOf, sampleLines } from "./sampleLines.ts";
@@ -27,12 +28,6 @@ const KEPT = ".tallystick/mutation";
 
 /** Links the packages of a copy, so that code in the copy imports them. */
 const linkPackages = path.join(import.meta.dirname, "linkPackages.mjs");
-
-/**
- * Files that no test of these rooms needs. `cache` and `artifacts` stay, so that the contracts are not built
- * again.
- */
-const LEFT_OUT = [".tallystick", "coverage", "dist", "ignition", "generated", "**/.ponder"];
 
 /**
  * The time limit of a test, in milliseconds. The changed code counts its statements, so it is slower.
