@@ -14,7 +14,7 @@ import { formatVerifierKeys } from "tallystick-protocol/note/verifierKeys";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { OnOutcome, ResumedHire } from "tallystick-sdk/buyer/resumeHires";
 import { base, baseSepolia } from "tallystick-sdk/chain/paymentNetwork";
-import { HireFailedError, SellerRefusedError } from "tallystick-sdk/errors";
+import { HireFailedError, noRecovery, SellerRefusedError } from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { newWallet } from "../sdk/support/sdkChain.ts";
@@ -463,6 +463,7 @@ describe("a stranger's text in an MCP server's answer", () => {
       new ServiceError({ code: LURE, message: LURE, hint: LURE, status: 400 }),
       new ServiceError({ code: "conflict", message: LURE, status: 503 }),
       new Error(LURE),
+      noRecovery("No escrow of these offers is allowed.", [LURE]),
     ];
     for (const error of errors) {
       const lines = textOf(error).split("\n");
