@@ -6,7 +6,9 @@ import type { Hex } from "tallystick-protocol/hex";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { hashTypedData, type LocalAccount, type PublicClient } from "viem";
 import { walletAsker } from "../chain/askWallet.ts";
+import { chainCheck } from "../chain/chainCheck.ts";
 import { networkId, type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
+import { refuseOtherChain } from "../chain/refuseOtherChain.ts";
 import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
 import type { EscrowRelay } from "../escrow/escrowRelay.ts";
@@ -58,6 +60,9 @@ export type EscrowModeParameters = {
   now?: () => number;
 };
 
+/** Requires that `client` is of the network's chain; undefined if there is no client. */
+type ChainCheck = { requireChain: (() => Promise<void>) | undefined };
+
 /**
  * Settlement by escrow (SHP §7.3.3): the buyer's signature is deposited before the work, delivery is marked after
  * it, and the buyer releases. If the work fails, the seller sends the money back at once.
@@ -69,10 +74,12 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
   const deployment: EscrowDeployment = { chainId: network.chainId, escrow };
   const signer = createEscrowSigner({ account, deployment, network });
   const feeOf = (price: bigint): bigint => (feeRecipient === ZERO_ADDRESS ? 0n : escrowFee(price, fees));
+  const requireChain = parameters.client && chainCheck(parameters.client, network);
   const paymentOf = (job: Job): EscrowPayload => readEscrowPayload(job.payment?.payload.payload);
 
   return {
     requirements: async ({ listing, price }) => {
+      await refuseOtherChain(requireChain);
       const fee = feeOf(price);
       return {
         scheme: ESCROW_SCHEME,
@@ -96,17 +103,14 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       requireSameTerms(payload.accepted, requirements);
       const payment = read(payload.payload);
       const { hire } = payment;
+      const fee = feeOf(offer.price);
       requireTerms(hire, {
         ...(hireId !== undefined && { hireId }),
-        buyer,
-        seller: signer.address,
-        payee: payeeInTerms(signer.address, offer.listing.payee),
-        amount: offer.price,
-        fee: feeOf(offer.price),
-        feeRecipient: feeOf(offer.price) > 0n ? feeRecipient : ZERO_ADDRESS,
+        ...{ buyer, seller: signer.address, payee: payeeInTerms(signer.address, offer.listing.payee) },
+        ...{ amount: offer.price, fee, feeRecipient: fee > 0n ? feeRecipient : ZERO_ADDRESS },
       });
       requireTime(hire, offer, { now: now(), minWindowMs });
-      await requireSigned(payment, deployment, parameters);
+      await requireSigned(payment, deployment, { ...parameters, requireChain });
       const id = escrowId(hire, deployment);
       await requireUnused(id, relay);
       return { payer: buyer, key: `${escrow}-${id}` };
@@ -117,7 +121,7 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       const id = escrowId(hire, deployment);
       try {
         const tx = await relay.deposit(hire, authorization);
-        await requireHeld(id, hire.amount, parameters);
+        await requireHeld(id, hire.amount, { ...parameters, requireChain });
         return { tx, escrowId: id };
       } catch (error) {
         if (!(error instanceof ChainError) || error.code !== "call_refused") throw error;
@@ -203,14 +207,18 @@ function requireTerms(hire: Hire, wanted: Partial<Hire>): void {
 async function requireSigned(
   { hire, authorization }: EscrowPayload,
   deployment: EscrowDeployment,
-  { network, client }: EscrowModeParameters,
+  { network, client, requireChain }: EscrowModeParameters & ChainCheck,
 ): Promise<void> {
   const signature = unwrapSignature(authorization.signature);
   const nonce = escrowId(hire, deployment);
   const terms = { from: hire.buyer, to: deployment.escrow, value: hire.amount, nonce, ...authorization };
   const hash = hashTypedData(receiveWithAuthorizationTypedData(terms, tokenDomainOf(network)));
   if (client === undefined || isByKey({ signer: hire.buyer, digest: hash, signature })) return;
-  const answer = await walletAsker(client)({ signer: hire.buyer, hash, signature });
+  const ask = async () => {
+    await requireChain?.();
+    return await walletAsker(client)({ signer: hire.buyer, hash, signature });
+  };
+  const answer = (await within(unlessUnreachable(ask), LOOK_MS)) ?? "unknown";
   if (answer === "unknown") throw unreadable(new Error("the wallet could not be asked"));
   if (answer === "yes") return;
   throw new PaymentInvalidError({
@@ -223,13 +231,19 @@ async function requireSigned(
 async function requireHeld(
   id: Hex,
   amount: bigint,
-  { escrow, client, confirmations = 1, shownWithinMs = 1_000 + 4_000 * confirmations }: EscrowModeParameters,
+  parameters: EscrowModeParameters & ChainCheck,
 ): Promise<void> {
+  const { escrow, client, requireChain, confirmations = 1 } = parameters;
+  const { shownWithinMs = 1_000 + 4_000 * confirmations } = parameters;
   if (client === undefined) return;
+  const read = async () => {
+    await requireChain?.();
+    return await readEscrowState(client, escrow, id, confirmations);
+  };
   let fault: unknown;
   const held = await lookFor(async () => {
     try {
-      const state = await within(readEscrowState(client, escrow, id, confirmations), LOOK_MS);
+      const state = await within(read(), LOOK_MS);
       if (state === undefined) throw new Error(`no answer within ${LOOK_MS} ms`);
       fault = undefined;
       return state.status === "held" && state.amount === amount ? state : undefined;
