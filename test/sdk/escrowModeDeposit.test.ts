@@ -5,6 +5,7 @@ import { base } from "tallystick-sdk/chain/paymentNetwork";
 import { ChainError } from "tallystick-sdk/errors";
 import type { EscrowRelay } from "tallystick-sdk/escrow/escrowRelay";
 import { toEscrowPayload } from "tallystick-sdk/escrow/escrowScheme";
+import { escrowStatuses } from "tallystick-sdk/escrow/readEscrowState";
 import { escrowMode } from "tallystick-sdk/seller/escrowMode";
 import type { Job, PaymentTerms } from "tallystick-sdk/seller/job";
 import { HireRefusedError, PaymentInvalidError } from "tallystick-sdk/seller/sellerErrors";
@@ -46,6 +47,9 @@ describe("a deposit that a seller's relay refuses", () => {
       expect(error).to.be.instanceOf(HireRefusedError);
       expect(error).to.include({ code: "deposit_unconfirmed", status: 504 });
     }
+    const paid = await told(used, stateOf("released"));
+    expect(paid).to.include({ code: "deposit_unconfirmed" });
+    expect(paid.message).to.match(/^The buyer has released the money/);
     expect(await told(used, stateOf("refunded"))).to.include({ code: "payment_taken_back" });
   });
 
@@ -69,20 +73,37 @@ describe("a deposit that a seller's relay refuses", () => {
   });
 });
 
-describe("a seller in escrow mode whose RPC is of another chain", () => {
+/** A seller that reads this state of the escrow from a chain with this number. */
+const reading = (state: object, getChainId = async () => base.chainId) => {
+  const block = { getBlockNumber: async () => 1n, getBlock: async () => ({ timestamp: 1n }) };
+  const client = { ...block, getChainId, readContract: async () => state } as never;
+  const relay = { deposit: async () => "0x12" } as Partial<EscrowRelay> as EscrowRelay;
   const { account } = seller;
+  return escrowMode({ account, network: base, escrow: address("e5"), relay, client, shownWithinMs: 0 });
+};
+
+describe("a deposit that a buyer has ended before the seller looks at the chain", () => {
+  const statusOf = (name: string) => escrowStatuses.indexOf(name as "none");
+  const ended = (name: string) => reading({ status: statusOf(name), delivered: false, amount: 0n });
+
+  it("is with the seller, which works, if the buyer released it", async () => {
+    expect(await ended("released").secure(job)).to.include({ tx: "0x12" });
+  });
+
+  it("is called taken back, and not missing, if it is with the buyer", async () => {
+    for (const name of ["refunded", "timedOut", "split"])
+      expect(await rejection(ended(name).secure(job)), name).to.include({ code: "payment_taken_back" });
+    expect(await rejection(ended("none").secure(job))).to.include({ code: "deposit_unconfirmed" });
+  });
+});
+
+describe("a seller in escrow mode whose RPC is of another chain", () => {
   const offer = { listing: { max_latency_ms: 1 }, price: 1n } as PaymentTerms["offer"];
-  const open = (getChainId: () => Promise<number>) => {
-    const held = async () => ({ status: 1, delivered: false, amount: 1_000_000n });
-    const block = { getBlockNumber: async () => 1n, getBlock: async () => ({ timestamp: 1n }) };
-    const client = { ...block, getChainId, readContract: held } as never;
-    const relay = { deposit: async () => "0x12" } as Partial<EscrowRelay> as EscrowRelay;
-    return escrowMode({ account, network: base, escrow: address("e5"), relay, client, shownWithinMs: 0 });
-  };
+  const held = { status: 1, delivered: false, amount: 1_000_000n };
 
   it("gives no terms to sign, and believes no deposit that it sees there", async () => {
     let [chain, isAway] = [1, true];
-    const mode = open(async () => (isAway ? Promise.reject(new Error("away")) : chain));
+    const mode = reading(held, async () => (isAway ? Promise.reject(new Error("away")) : chain));
     expect(await mode.requirements(offer), "an RPC that is away stops no hire").to.include({ amount: "1" });
     isAway = false;
     expect(await rejection(mode.requirements(offer))).to.include({ code: "wrong_chain" });

@@ -20,7 +20,7 @@ import {
   VERIFICATION_WINDOW_MS,
 } from "../escrow/escrowScheme.ts";
 import { isByKey, unwrapSignature } from "../escrow/escrowSignature.ts";
-import { readEscrowState } from "../escrow/readEscrowState.ts";
+import { type EscrowState, readEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
 import { inLowerCase } from "../inLowerCase.ts";
 import { lookFor, requireSameTerms } from "./directMode.ts";
@@ -59,6 +59,8 @@ export type EscrowModeParameters = {
   /** The chain's clock, in milliseconds since 1970. Default: this machine's. */
   now?: () => number;
 };
+
+type EscrowStatus = EscrowState["status"];
 
 /** Requires that `client` is of the network's chain; undefined if there is no client. */
 type ChainCheck = { requireChain: (() => Promise<void>) | undefined };
@@ -126,8 +128,9 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       } catch (error) {
         if (!(error instanceof ChainError) || error.code !== "call_refused") throw error;
         if (error.reason === "WrongStatus") {
-          await requireNotTakenBack(id, relay);
-          throw madeBefore(error);
+          throw (await requireNotTakenBack(id, relay)) === "released"
+            ? releasedBefore(error)
+            : madeBefore(error);
         }
         log("A deposit was refused.", { job: job.id, reason: error.reason, error: error.message });
         throw new PaymentInvalidError({
@@ -227,7 +230,10 @@ async function requireSigned(
   });
 }
 
-/** Requires that the chain itself shows the deposit. A relay may lie, or a reorganization may undo the deposit. */
+/**
+ * Requires that the chain itself shows the deposit. A relay may lie, or a reorganization may undo the deposit. A deposit that
+ * the buyer has released already is with the seller.
+ */
 async function requireHeld(
   id: Hex,
   amount: bigint,
@@ -246,13 +252,15 @@ async function requireHeld(
       const state = await within(read(), LOOK_MS);
       if (state === undefined) throw new Error(`no answer within ${LOOK_MS} ms`);
       fault = undefined;
-      return state.status === "held" && state.amount === amount ? state : undefined;
+      const isHere = state.status === "held" ? state.amount === amount : state.status !== "none";
+      return isHere ? state : undefined;
     } catch (error) {
       fault = error;
       return undefined;
     }
   }, shownWithinMs);
   if (held === undefined) throw fault === undefined ? notShown() : notSeen(fault);
+  refuseTakenBack(held.status);
 }
 
 async function requireUnused(id: Hex, relay: EscrowRelay): Promise<void> {
@@ -268,13 +276,20 @@ async function requireUnused(id: Hex, relay: EscrowRelay): Promise<void> {
 /**
  * Requires that the buyer has not ended the escrow before it gets the result, for example by a refund. Otherwise the buyer
  * would get the work and keep the money, and no delivery would be marked.
+ *
+ * @returns the escrow's status; undefined if it cannot be read
  */
-async function requireNotTakenBack(id: Hex, relay: EscrowRelay): Promise<void> {
+async function requireNotTakenBack(id: Hex, relay: EscrowRelay): Promise<EscrowStatus | undefined> {
   // If the state cannot be read, the result is delivered: most buyers are honest, and the deposit was seen before.
   const status = await relay.state(id).then(
     (state) => state.status,
     () => undefined,
   );
+  refuseTakenBack(status);
+  return status;
+}
+
+function refuseTakenBack(status: EscrowStatus | undefined): void {
   if (status !== "refunded" && status !== "timedOut" && status !== "split") return;
   throw new PaymentInvalidError({
     code: "payment_taken_back",
@@ -325,6 +340,18 @@ function madeBefore(cause: ChainError): HireRefusedError {
     message:
       "The escrow's contract takes no second deposit, but the chain does not show the first one yet. The seller does not work.",
     hint: "Read the escrow's state before you pay again. The seller or the buyer can send the deposit back.",
+    cause,
+  });
+}
+
+/** The error of a seller that is paid, and cannot find the transaction of the deposit, which its receipt must name. */
+function releasedBefore(cause: ChainError): HireRefusedError {
+  return new HireRefusedError({
+    status: 504,
+    code: "deposit_unconfirmed",
+    message:
+      "The buyer has released the money, but the seller cannot find the transaction of the deposit. The seller does not work.",
+    hint: "Release the money only when the result has come.",
     cause,
   });
 }
