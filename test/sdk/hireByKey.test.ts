@@ -395,10 +395,16 @@ describe("the notes about an idempotency key", () => {
   });
 
   it("lose their result or failure when there are too many, but a key that has signed never pays again", async () => {
-    const hired = { ...done, listing: { agent_id: SELLER } } as unknown as HireResult;
-    await call(processOf(), async () => hired, { key: "done" });
-    await rejection(call(processOf(), failsWith("paid"), { key: "failed" }));
-    await rejection(call(processOf(), async () => await Promise.reject(failure("none")), { key: "open" }));
+    const ofMoney = (money: string) =>
+      ({ ...done, listing: { agent_id: SELLER }, money }) as unknown as HireResult;
+    const ends = { done: "paid", released: "released", free: "none", open: "authorized" };
+    for (const [key, money] of Object.entries(ends))
+      await call(processOf(), async () => ofMoney(money), { key });
+    await rejection(call(processOf(), failsWith("refunded"), { key: "failed" }));
+    await rejection(call(processOf(), failsWith("none"), { key: "expired" }));
+    await rejection(
+      call(processOf(), async () => await Promise.reject(failure("none")), { key: "unsigned" }),
+    );
     time += 1;
     for (let n = 0; n < MAX_KEPT; n++) {
       await store.put(`call/${n}`, {
@@ -411,13 +417,17 @@ describe("the notes about an idempotency key", () => {
     }
     const { kept } = processOf();
     await kept.putNew({ key: "another", asked: "", startedAt: time, attempts: 0, state: "open" });
-    for (const key of ["done", "failed"]) {
+    const lost = {
+      ...{ done: "paid", released: "paid", free: "none", open: "authorized" },
+      ...{ failed: "refunded", expired: "none" },
+    };
+    for (const [key, money] of Object.entries(lost)) {
       expect(await kept.get(key), key).to.include({ state: "signed", startedAt: time - 1 });
       const start = () => expect.fail(`${key} was hired again`);
-      const of = { code: "result_lost", hireId: "0x01", jobId: "job_1", seller: SELLER };
+      const of = { code: "result_lost", money, hireId: "0x01", jobId: "job_1", seller: SELLER };
       expect(await rejection(call(processOf(), start, { key })), key).to.include(of);
     }
-    expect(await kept.get("open"), "nothing was signed").to.equal(undefined);
+    expect(await kept.get("unsigned"), "nothing was signed").to.equal(undefined);
     time += KEPT_MS;
     await processOf().kept.putNew({ key: "later", asked: "", startedAt: time, attempts: 0, state: "open" });
     expect(await store.keys("call"), "after thirty days").to.have.length(1);

@@ -64,7 +64,8 @@ export type KeptState =
   | { state: "running"; until: number }
   /** Nothing was signed, so it may be tried again. */
   | { state: "open" }
-  | ({ state: "signed" } & SignedHire)
+  /** `money`: where it was when the result or the failure was deleted. Unknown for a hire that has not ended. */
+  | ({ state: "signed"; money?: MoneyState } & SignedHire)
   | { state: "done"; hire: Omit<HireResult, "amount"> & { amount: string } }
   | { state: "failed"; error: KeptFailure };
 
@@ -225,7 +226,9 @@ function signedNote(kept: KeptHire & { state: "done" | "failed" }): KeptHire {
   const { key, asked, startedAt, attempts } = kept;
   const { hireId, jobId } = kept.state === "done" ? kept.hire : kept.error;
   const seller = kept.state === "done" ? kept.hire.listing.agent_id : kept.error.seller;
-  return { key, asked, startedAt, attempts, state: "signed", hireId, jobId, seller };
+  const { money: last } = kept.state === "done" ? kept.hire : kept.error;
+  const money = last === "released" ? "paid" : last;
+  return { key, asked, startedAt, attempts, state: "signed", hireId, jobId, seller, money };
 }
 
 type EarlyNote = { receiptHash?: string; end?: SettledMoney };
