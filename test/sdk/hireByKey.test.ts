@@ -355,6 +355,25 @@ describe("the notes about an idempotency key", () => {
     expect(lost.hint).to.match(/^Nothing is paid again for this key\. /);
   });
 
+  it("say where the money ended if the process ended before it stored the result", async () => {
+    for (const [end, money] of [
+      ["released", "paid"],
+      ["refunded", "refunded"],
+    ] as const) {
+      const context = processOf();
+      const settled = Promise.withResolvers<void>();
+      const start = async (order: KeyedOrder) => {
+        await order.signed({ hireId: await order.nextNonce(AT), jobId: "job_1", seller: SELLER });
+        settled.resolve(context.kept.settled(end, { money: end }));
+        return await never();
+      };
+      void call(context, start, { key: end });
+      await settled.promise;
+      const lost = await rejection(call(processOf(), never, { key: end }));
+      expect(lost).to.include({ code: "result_lost", money });
+    }
+  });
+
   it("are kept for thirty days, and then the key means a new hire", async () => {
     const context = processOf();
     await call(context, succeeds);
