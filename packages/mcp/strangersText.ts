@@ -1,3 +1,4 @@
+import { findFamily } from "tallystick-capabilities/taxonomy";
 import { z } from "zod";
 
 /** The most characters of a stranger's text in one answer; a longer text comes in pieces. */
@@ -59,11 +60,14 @@ export const NOT_SHOWN = "(not shown)";
  * for the model, so {@link NOT_SHOWN} is in its place.
  */
 export function plainName(text: string): string {
-  return isPlain(text) ? text : NOT_SHOWN;
+  return /^[\x21-\x7e]{1,128}$/.test(text) ? text : NOT_SHOWN;
 }
 
-function isPlain(text: string): boolean {
-  return /^[\x21-\x7e]{1,128}$/.test(text);
+/**
+ * A standard capability. A stranger may have made a sentence of any other id, so {@link NOT_SHOWN} is in its place.
+ */
+export function plainCapability(id: unknown): string {
+  return typeof id === "string" && findFamily(id) !== undefined ? id : NOT_SHOWN;
 }
 
 /** The longest cursor that is passed on. No node makes a longer cursor. */
@@ -77,18 +81,30 @@ export function plainCursor(cursor: string | null): string | null {
   return cursor !== null && cursor.length <= MAX_CURSOR && /^[A-Za-z0-9_-]+$/.test(cursor) ? cursor : null;
 }
 
+/** Numbers, hashes and addresses. */
+const FIGURE = /^(?:-?\d{1,100}(?:\.\d{1,100})?|(?:0x)?[0-9a-f]{1,128})$/;
+
+/** A status, the id of a cluster or the like: at most three words, too few for a sentence that a model would follow. */
+const WORDS = /^[A-Za-z0-9]{1,26}(?:[_.:-][A-Za-z0-9]{1,26}){0,2}$/;
+
+/** The name of a field: at most five words. */
+const FIELD = /^(?=.{1,32}$)[a-z0-9]+(?:_[a-z0-9]+){0,4}$/;
+
 /**
- * Copies figures of a node: numbers, booleans, and names by {@link plainName}. A field without a plain name is left
- * out.
+ * Copies figures of a node: numbers, booleans, hashes, standard capabilities, and names of at most three words. Any other
+ * text is {@link NOT_SHOWN}. A field whose name could be a sentence is left out.
  */
 export function plainFigures(value: unknown, depth = 0): unknown {
-  if (typeof value === "string") return plainName(value);
+  if (typeof value === "string") {
+    const isFigure = FIGURE.test(value) || WORDS.test(value) || findFamily(value) !== undefined;
+    return isFigure ? value : NOT_SHOWN;
+  }
   if (value === null || typeof value !== "object") return value;
   if (depth >= 6) return null;
   if (Array.isArray(value)) return value.slice(0, 1_000).map((one) => plainFigures(one, depth + 1));
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => isPlain(name))
+      .filter(([name]) => FIELD.test(name))
       .slice(0, 200)
       .map(([name, one]) => [name, plainFigures(one, depth + 1)]),
   );

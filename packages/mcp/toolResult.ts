@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
-import { HireFailedError, SellerRefusedError, SellerSchemaError } from "tallystick-sdk/errors";
+import { HireFailedError, NoSellerError, SellerRefusedError, SellerSchemaError } from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { nextStep } from "./hireAnswer.ts";
 import { quoteStranger } from "./strangersText.ts";
@@ -43,9 +43,16 @@ export function toolError(error: unknown): CallToolResult {
     const where = failed.escrow ? ` Escrow: ${failed.escrow.escrowId} in ${failed.escrow.contract}.` : "";
     lines.push(`Money: ${failed.money}. Hire: ${failed.hireId}.${where}`);
   }
-  const words = failed?.words ?? (error instanceof SellerRefusedError ? error.words : undefined);
-  if (words) lines.push(quoteStranger(words));
+  const words = wordsOf(error);
+  if (words !== undefined) lines.push(quoteStranger(words));
   return failure(lines.join("\n"));
+}
+
+/** What strangers wrote about the failure, or chose as the names of their payment modes. */
+function wordsOf(error: TallystickError): unknown {
+  if (error instanceof HireFailedError || error instanceof SellerRefusedError) return error.words;
+  if (!(error instanceof NoSellerError) || error.paymentModes.length === 0) return undefined;
+  return { payment_modes: error.paymentModes };
 }
 
 /** Runs a tool's work. An error becomes an answer and never ends the session. */

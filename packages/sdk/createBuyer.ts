@@ -190,7 +190,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     modeOf: (mode) => {
       const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
       if (found) return found;
-      throw noRecovery(`${mode} is not on this buyer's list of escrows.`);
+      throw noRecovery("The escrow of this hire is not on this buyer's list.", [mode]);
     },
     fetch,
     sellerFetch,

@@ -19,14 +19,26 @@ export type MoneyState = "none" | "authorized" | "paid" | "held" | "refunded";
  */
 export type EscrowOfHire = { contract: Address; escrowId: Hex; deadline: number };
 
-/** Nobody sells this within the limits. No seller was asked. Codes: `no_seller`, `no_recovery`, `seller_suspended`. */
-export class NoSellerError extends TallystickError {}
+/**
+ * Nobody sells this within the limits. No seller was asked. Codes: `no_seller`, `no_recovery`, `seller_suspended`.
+ * `paymentModes` are those of the offers that were refused for their mode. Their sellers chose them, so they are a
+ * stranger's words: no `message` contains them.
+ */
+export class NoSellerError extends TallystickError {
+  readonly paymentModes: readonly string[];
+
+  constructor(parameters: TallystickErrorParameters & { paymentModes?: readonly string[] }) {
+    super(parameters);
+    this.paymentModes = parameters.paymentModes ?? [];
+  }
+}
 
 /** Makes the error for offers that are all paid through escrows that the buyer does not allow. */
-export function noRecovery(message: string): NoSellerError {
+export function noRecovery(message: string, paymentModes: readonly string[]): NoSellerError {
   return new NoSellerError({
     code: "no_recovery",
     message,
+    paymentModes,
     hint: "Check the provider's contract, audit and guardians, then add it to `escrows` of createBuyer, or to TALLYSTICK_ESCROWS of an MCP server.",
   });
 }

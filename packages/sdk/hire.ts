@@ -296,13 +296,14 @@ function asCandidate(
 ): Candidate {
   const { payment_mode: mode } = listing;
   if (mode === "direct" ? requireRecovery : !allowsEscrow(mode)) {
-    throw noRecovery(`${mode} is not an escrow that this buyer allows.`);
+    throw noRecovery("This offer is not paid through an escrow that this buyer allows.", [mode]);
   }
   if (wanted !== undefined && !isOfMode(mode, wanted)) {
     throw new NoSellerError({
       code: "no_seller",
-      message: `The payment mode of this offer is ${mode}, not ${wanted}.`,
+      message: `The payment mode of this offer is not ${wanted}.`,
       hint: "Take another offer, or leave the mode out.",
+      paymentModes: [mode],
     });
   }
   return { listing, price: parseUsdc(listing.price_usdc), reputation: {} };

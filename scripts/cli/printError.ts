@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { plainLines, plainText } from "tallystick-runtime/plainText";
 import { withoutUrlSecrets } from "tallystick-runtime/withoutUrlSecrets";
-import { SellerSchemaError } from "tallystick-sdk/errors";
+import { NoSellerError, SellerSchemaError } from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 
 /**
@@ -31,6 +31,8 @@ export function describeError(error: unknown): string {
   } else if (error.field !== undefined) {
     lines.push(`  ${dim("field:")} ${plainText(error.field)}`);
   }
+  if (error instanceof NoSellerError && error.paymentModes.length > 0)
+    lines.push(`  ${dim("payment modes offered:")} ${plainText(error.paymentModes.join(", "))}`);
   if (error.hint !== undefined) lines.push(`  ${dim("hint:")} ${plain(error.hint)}`);
   lines.push(`  ${dim("code:")} ${plainText(error.code)}`);
   if (process.env.TALLYSTICK_DEBUG) lines.push(dim(plainLines(error.stack ?? "")));

@@ -1,7 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { Log } from "tallystick-runtime/stderrLog";
-import type { Budget } from "tallystick-sdk/budget/budget";
 import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
 import { readPaymentState } from "tallystick-sdk/chain/paymentState";
 import type { TransactionSender } from "tallystick-sdk/chain/transactionSender";
@@ -11,6 +10,7 @@ import { unlessDamaged } from "tallystick-sdk/store/unlessDamaged";
 import type { LocalAccount } from "viem";
 import type { AuditorAccount } from "./operatorNode.ts";
 import { paymentNonce } from "./paymentNonce.ts";
+import type { PoolBudget } from "./periodBudget.ts";
 import { createPoolTransfers, type SignedTransfer } from "./poolTransfers.ts";
 
 /** A decided payment: stored before its signature is sent, and deleted once the payment is final on the chain. */
@@ -33,7 +33,7 @@ export type PaymentDeskParameters = {
   /** Sends the transactions and pays for them. */
   sender: TransactionSender;
   store: KeyValueStore;
-  budget: Budget;
+  budget: PoolBudget;
   /** The least amount that is paid, in atomic units. Smaller amounts wait, because a transfer costs gas. */
   least: bigint;
   /** The number of blocks that make a payment final. The block of the payment is the first of them. */
@@ -136,8 +136,8 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     },
     /**
      * Decides payments to the auditors to whom the pool owes `least` or more. The amounts in `accounts` must be final. After
-     * the debts that the budget allows, the rest of the budget pays a part of the others. Among these the auditor that was
-     * paid least comes first, so that no auditor always comes after another.
+     * the debts that the budget allows, a part of the others is paid. Among these the auditor that was paid least comes first, so
+     * that no auditor always comes after another. A part leaves enough of the budget for later debts of the period.
      */
     pay: async (accounts: readonly AuditorAccount[], signal: AbortSignal): Promise<PaymentRound> => {
       const due: AuditorAccount[] = [];
@@ -169,7 +169,7 @@ function reader(store: KeyValueStore, log: Log) {
 export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
 
 /**
- * The part of a debt that the budget still allows. If that is less than `least`, returns the whole debt, which the
+ * The part of a debt that the budget allows now. If that is less than `least`, returns the whole debt, which the
  * budget refuses.
  */
 async function partOf(
@@ -179,7 +179,7 @@ async function partOf(
 ): Promise<bigint> {
   // Perhaps a process reserved an amount for this payment, and ended before it decided the payment.
   await budget.giveBack(nonce);
-  const left = await budget.remaining();
+  const left = await budget.leftForParts();
   return left < least || left > debt ? debt : left;
 }
 

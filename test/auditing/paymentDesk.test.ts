@@ -25,19 +25,24 @@ describe("the payments of an auditors' pool", () => {
     await chain.mint(pool, PURSE);
     return { store: memoryStore(), pool, auditors: [newWallet(), newWallet()] };
   };
-  const budgetOf = (store: KeyValueStore, limit = LIMIT) => storeBudget({ store, name: "pool", limit });
+  const budgetOf = (store: KeyValueStore, limit = LIMIT, keptBack = 0n) => {
+    const budget = storeBudget({ store, name: "pool", limit });
+    return { ...budget, leftForParts: async () => (await budget.remaining()) - keptBack };
+  };
   const deskOf = (
     { store, pool }: Pick<Scene, "store" | "pool">,
     {
       process,
       confirmations = 1,
       limit,
+      keptBack,
       send = chain.sender.send,
       validSeconds = 600,
     }: {
       process?: MortalProcess;
       confirmations?: number;
       limit?: bigint;
+      keptBack?: bigint;
       send?: typeof chain.sender.send;
       validSeconds?: number;
     } = {},
@@ -48,7 +53,7 @@ describe("the payments of an auditors' pool", () => {
       network: chain.network,
       sender: { ...chain.sender, send: process ? process.cut(send) : send },
       store: kept,
-      budget: budgetOf(kept, limit),
+      budget: budgetOf(kept, limit, keptBack),
       least: 1_000n,
       confirmations,
       validSeconds,
@@ -237,6 +242,15 @@ describe("the payments of an auditors' pool", () => {
     await round(third, scene, debts);
     await third.follow(forever);
     expect(await transfers(scene)).to.deep.equal([[30_000n, 40_000n, 20_000n], [10_000n]]);
+  });
+
+  it("leave the auditors that earn later what the budget keeps back from a part of a debt", async () => {
+    const scene = await open();
+    const desk = deskOf(scene, { limit: 40_000n, keptBack: 25_000n });
+    await round(desk, scene, [90_000n, 0n]);
+    expect(await transfers(scene)).to.deep.equal([[15_000n], []]);
+    expect(await round(desk, scene, [90_000n, 25_000n])).to.include({ waiting: 1, refused: 1 });
+    expect(await transfers(scene)).to.deep.equal([[15_000n], [25_000n]]);
   });
 
   it("pay a part to the auditor that was paid least, if several debts are above the budget", async () => {

@@ -31,6 +31,22 @@ describe("the pool's budget of a period", () => {
     expect(await budget.remaining()).to.equal(LIMIT);
   });
 
+  it("lets parts of debts take a tenth of its limit in each tenth of the period, and all that is left in the last one", async () => {
+    const budget = budgetOf(memoryStore());
+    expect(await budget.leftForParts()).to.equal(10n);
+    await budget.reserve("part", 10n);
+    expect(await budget.leftForParts()).to.equal(0n);
+    await budget.reserve("whole", 15n);
+    time += PERIOD_MS / 10 - 1;
+    expect(await budget.leftForParts(), "never less than nothing").to.equal(0n);
+    time += 1 + PERIOD_MS / 10;
+    expect(await budget.leftForParts()).to.equal(5n);
+    time += (7 * PERIOD_MS) / 10;
+    expect(await budget.leftForParts()).to.equal(75n);
+    time += PERIOD_MS / 10;
+    expect(await budget.leftForParts(), "the next period").to.equal(10n);
+  });
+
   it("does not refuse in the next period what it refused in this one", async () => {
     const store = memoryStore();
     await budgetOf(store).reserve("one", 60n);

@@ -199,7 +199,9 @@ describe("tallystick-mcp in escrow mode", () => {
     const hire = (await calls.deposits(0n, await chain.client.getBlockNumber())).find(
       (it) => calls.idOf(it) === hired.escrow.escrow_id,
     );
-    await calls.timeoutRefund(hire!);
+    // The keeper, which runs in this process, may be faster.
+    await calls.timeoutRefund(hire!).catch(() => {});
+    expect((await calls.state(hire!)).status).to.equal("timedOut");
     isKeeperDown = false;
     // The first process reserved the amount. A new process on the same store gives it back to the budget.
     const next = await connect({ TALLYSTICK_SPEND_CAP_USDC: "0.80" }, store);

@@ -175,8 +175,8 @@ describe("tallystick-mcp", () => {
     const order = { capability: RESEARCH, quote_token, max_latency_ms: 60_000 };
     const otherwise = { ...order, max_price_usdc: "0.30", payment_mode: "platform_escrow:x" };
     expect((await call("hire_agent", otherwise)).error)
-      .to.contain("no_seller")
-      .and.to.contain("this offer is direct");
+      .to.contain("this offer is not platform_escrow:x")
+      .and.to.contain('From a stranger, not advice: {"payment_modes":["direct"]}');
     const hired = await call("hire_agent", { ...order, max_price_usdc: "0.30" });
     expect(hired.price_paid_usdc).to.equal("0.30");
     expect(hired.from_seller.value.result.text.trim().split(" ")).to.have.length(30);

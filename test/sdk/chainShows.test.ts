@@ -207,7 +207,7 @@ describe("a payment, which only the chain can prove,", () => {
     expect(await rejection(find({ ...payment, validBefore: 1 }))).to.include({ code: "wrong_chain" });
   });
 
-  it("is not taken by a seller whose RPC is of another chain, and taken if this RPC does not answer", async () => {
+  it("is not asked for by a seller whose RPC is of another chain, and taken if this RPC does not answer", async () => {
     let settled = 0;
     const facilitator: FacilitatorClient = {
       ...chain.facilitator,
@@ -221,6 +221,7 @@ describe("a payment, which only the chain can prove,", () => {
     await market.openSeller({ ...seller, client: elsewhere() });
     const error = await rejection((await market.openBuyer()).hire(ORDER));
     expect(error).to.have.nested.property("words.code", "wrong_chain");
+    expect(error, "the buyer has signed nothing").to.include({ money: "none" });
     expect(settled).to.equal(0);
     market.offers.length = 0;
     let asked = 0;

@@ -70,6 +70,8 @@ describe("the search for sellers", () => {
     expect(await rejection(sellersOf({ seller: addressOf(500) }))).to.include({ code: "no_seller" });
     const none = await rejection(sellersOf({ mode: "escrow", allowsEscrow: () => false }));
     expect(none).to.include({ code: "no_recovery" });
+    expect(none).to.have.deep.property("paymentModes", ["platform_escrow:acme"]);
+    expect(none.message, "the seller chose this name").not.to.contain("acme");
   });
 
   it("gives avoided sellers last, after the sellers of all pages", async () => {

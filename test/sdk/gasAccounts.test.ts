@@ -149,6 +149,19 @@ describe("the gas that a keeper spends on an account", () => {
       }
     });
 
+    it("is that of a new wallet after a day, because a wallet without gas can bring no fee", async () => {
+      await store.put(`gas/${wallet}`, null);
+      await store.put(key, null);
+      const accounts = await openDamaged();
+      at += WINDOW_MS - 1;
+      expect(accounts.reserve(wallet, 1, MAX_GAS)).to.equal(undefined);
+      at += 1;
+      await accounts.reserve(wallet, MAX_GAS, MAX_GAS)?.lose(MAX_GAS, true);
+      expect(accounts.reserve(buyer, 1, MAX_GAS), "a buyer can pay a fee without gas").to.equal(undefined);
+      at += STRANGER_WINDOW_MS;
+      expect((await open()).roomOf(wallet, MAX_GAS)).to.equal(MAX_GAS);
+    });
+
     it("is a day's again when a day has passed since the buyer paid a fee", async () => {
       await store.put(key, null);
       const accounts = await openDamaged();

@@ -275,6 +275,26 @@ describe("the parts of a keeper's round", () => {
     await next.close();
   });
 
+  it("wait, and no instruction is taken, while the provider is of another chain", async () => {
+    const first = open();
+    const hires = await work(first);
+    await first.close();
+    const { chainId } = chain.network;
+    let getChainId = async (): Promise<number> => Promise.reject(new Error("away"));
+    const client = { ...chain.sender.client, getChainId: () => getChainId() };
+    const sender = { ...chain.sender, client } as typeof chain.sender;
+    const next = open({ calls: createEscrowCalls({ sender, deployment: calls.deployment }) });
+    const release = () => rejection(next.release(hires.releases, "0x12"));
+    expect(await release()).to.include({ code: "chain_unreachable" });
+    getChainId = async () => chainId + 1;
+    expect((await next.round()).failed).to.have.members([...parts]);
+    for (const part of parts) expect(await world.statusOf(hires[part]), part).to.equal("held");
+    expect(await release()).to.include({ code: "wrong_chain" });
+    getChainId = async () => chainId;
+    expect(await next.round()).to.deep.include({ released: 1, refunded: 1, timedOut: 1, failed: [] });
+    await next.close();
+  });
+
   it("refund known deposits even if the provider lists none, and then ask for fewer blocks", async () => {
     const keeper = open();
     const buyer = await world.person();
@@ -296,7 +316,8 @@ describe("the parts of a keeper's round", () => {
       return BigInt(toBlock) - BigInt(fromBlock) < 3n ? undefined : refuse(id);
     };
     const late = await world.held(buyer, { deadline: soon + 100n });
-    await chain.passTo(Number(soon) + 100);
+    // The keeper collects timeouts for five minutes after it has sent one.
+    await chain.passTo(Number(soon) + 400);
     for (let rounds = 0; (await world.statusOf(late)) === "held"; rounds++) {
       expect(rounds).to.be.lessThan(20);
       await keeper.round();

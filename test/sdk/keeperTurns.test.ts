@@ -156,6 +156,36 @@ describe("a keeper with more items than it can read in the time of a round", () 
     expect([...ended]).to.deep.equal([word(1), word(3)]);
   });
 
+  it("collects timeouts for five minutes after it has sent some, unless they fill a batch", async () => {
+    const store = memoryStore();
+    const crowd = Array.from({ length: 50 }, (_, at) => hireOf(at + 10, { deadline: 1_601n }));
+    const some = [1_000n, 1_010n, 1_020n, 1_305n].map((deadline, at) => hireOf(at + 1, { deadline }));
+    for (const hire of [...some, ...crowd]) await store.put(`watch/${hire.hireId}`, toHireJson(hire));
+    let time = 0n;
+    const ofThisTime: EscrowCalls = { ...calls, head: async () => ({ time, number: 100n }) };
+    const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, onEnd: async () => {}, log: () => {} };
+    const releasing = async () => new Set<string>();
+    const given = { store, batches, maxBatch: 50, releasing, ...clocks };
+    const timeouts = createTimeouts({ calls: ofThisTime, ...given });
+    const endedAt = async (seconds: bigint): Promise<number> => {
+      time = seconds;
+      await runFor(1_000, () => timeouts.round(round.signal, () => {}));
+      return ended.size;
+    };
+    for (const [seconds, count] of [
+      [1_000n, 1],
+      [1_010n, 1],
+      [1_299n, 1],
+      [1_300n, 3],
+      [1_305n, 3],
+      [1_599n, 3],
+      [1_600n, 4],
+      [1_601n, 54],
+    ] as const)
+      expect(await endedAt(seconds), `at ${seconds}`).to.equal(count);
+    expect(sizes.slice(0, 3)).to.deep.equal([1, 2, 1]);
+  });
+
   it("asks the chain no more in a round in which it does not answer at all", async () => {
     const work = await openTimeouts(hires(100));
     const { state } = calls;

@@ -121,7 +121,11 @@ describe("the sellers that are asked for one hire, before anything is signed", (
         "no_recovery",
       ],
     ] as [Listing, Partial<HireParameters>, string][]) {
-      expect(await hire({ listing, ...more }), `${listing.payment_mode} ${code}`).to.include({ code });
+      const error = await hire({ listing, ...more });
+      expect(error, `${listing.payment_mode} ${code}`).to.include({ code });
+      expect(error).to.have.deep.property("paymentModes", [listing.payment_mode]);
+      // A seller chooses the names in its mode, and a message is read as our own words.
+      if (listing !== direct) expect(error.message).not.to.contain(listing.payment_mode);
     }
     expect(asked).to.deep.equal([]);
     expect(await hire({ listing: direct, trustListing: true })).to.include({ code: "seller_refused" });

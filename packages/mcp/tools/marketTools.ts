@@ -26,7 +26,11 @@ const agent = z.object({
   listing: z.object({
     price_usdc: z.string(),
     max_latency_ms: z.number(),
-    payment_mode: z.string().describe("direct, platform_escrow:ID, or custom_escrow."),
+    payment_mode: z
+      .string()
+      .describe(
+        "direct, or an escrow that this server may use. Any other escrow is only platform_escrow or custom_escrow here.",
+      ),
     clarification_supported: z.boolean(),
     first_call_free: z.boolean(),
   }),
@@ -108,7 +112,7 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
           return [plainName(agent_id), { capability, endpoint, payment_mode, verification_version }];
         });
         return {
-          agents: agents.map(plainAgent),
+          agents: agents.map((found) => plainAgent(found, context.spend?.paymentModes ?? [])),
           next_cursor: plainCursor(next_cursor),
           from_sellers: strangersText(Object.fromEntries(said)),
         };
@@ -134,6 +138,7 @@ function registerCheckReputation(server: McpServer, context: McpContext): void {
         cluster_id: z.string().nullable(),
         cluster_size: z.number(),
         co_members: z.array(z.string()),
+        from_sellers: strangersTextSchema.describe("The median price that was paid for each capability."),
       }),
       annotations: READS,
     },
@@ -144,8 +149,11 @@ function registerCheckReputation(server: McpServer, context: McpContext): void {
           context.query.cluster(agent_id),
         ]);
         const co_members = cluster.co_members.filter((member) => addressSchema.safeParse(member).success);
+        // Sellers choose the names of custom capabilities.
+        const { avg_cost_per_capability, ...figures } = reputation;
         return {
-          ...(plainFigures({ ...reputation, co_members }) as { [key: string]: unknown }),
+          ...(plainFigures({ ...figures, co_members }) as { [key: string]: unknown }),
+          from_sellers: strangersText({ avg_cost_per_capability }),
           rests_on: restsOn({ ...reputation, hires: reputation.last_30d_hire_count_raw }),
         };
       }),
@@ -203,16 +211,11 @@ function registerListCapabilities(server: McpServer, context: McpContext): void 
 type Found = Awaited<ReturnType<McpContext["query"]["search"]>>["agents"][number];
 
 /** An agent's figures. The words of its listing are in a separate field. */
-function plainAgent({
-  agent_id,
-  cluster_id,
-  cluster_size,
-  listing,
-  reputation,
-  steward,
-}: Found): z.output<typeof agent> {
+function plainAgent(
+  { agent_id, cluster_id, cluster_size, listing, reputation, steward }: Found,
+  allowedModes: readonly string[],
+): z.output<typeof agent> {
   const { price_usdc, max_latency_ms, payment_mode, clarification_supported, first_call_free } = listing;
-  const isPlain = /^(direct|platform_escrow:[A-Za-z0-9._-]{1,31})$/.test(payment_mode);
   return {
     agent_id: plainName(agent_id),
     cluster_id: cluster_id === null ? null : plainName(cluster_id),
@@ -220,7 +223,7 @@ function plainAgent({
     listing: {
       price_usdc: plainName(price_usdc),
       max_latency_ms,
-      payment_mode: isPlain ? payment_mode : "custom_escrow",
+      payment_mode: plainMode(payment_mode, allowedModes),
       clarification_supported,
       first_call_free: first_call_free === true,
     },
@@ -236,6 +239,12 @@ function plainAgent({
         }
       : null,
   };
+}
+
+/** A stranger chose the name of an escrow that the operator does not allow, so only its kind is shown. */
+function plainMode(mode: string, allowed: readonly string[]): string {
+  if (mode === "direct" || allowed.includes(mode)) return mode;
+  return mode.startsWith("platform_escrow:") ? "platform_escrow" : "custom_escrow";
 }
 
 function unknownCapability(capability: string): TallystickError {

@@ -12,7 +12,14 @@ import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { requestService } from "tallystick-sdk/requestService";
 import { z } from "zod";
 import { type McpContext, requireWallet } from "../mcpContext.ts";
-import { plainCursor, plainFigures, plainName } from "../strangersText.ts";
+import {
+  plainCapability,
+  plainCursor,
+  plainFigures,
+  plainName,
+  strangersText,
+  strangersTextSchema,
+} from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
 /** A sandbox answers without a hash and an index, because it stores nothing. */
@@ -108,6 +115,7 @@ function registerMyReceipts(server: McpServer, context: McpContext): void {
           }),
         ),
         next_cursor: z.string().nullable(),
+        from_others: strangersTextSchema.describe("The capability of each receipt, by its hash."),
       }),
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
@@ -115,8 +123,15 @@ function registerMyReceipts(server: McpServer, context: McpContext): void {
       answering(async () => {
         const { address } = requireWallet(context);
         const page = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
-        const { next_cursor, ...receipts } = await context.query.receipts(address, page);
-        return { ...(plainFigures(receipts) as object), next_cursor: plainCursor(next_cursor) };
+        const { next_cursor, receipts: all, ...of } = await context.query.receipts(address, page);
+        const receipts = all.map((it) => Object(it) as typeof it);
+        const shown = receipts.map((it) => ({ ...it, capability: plainCapability(it.capability) }));
+        const said = receipts.map((it) => [plainName(String(it.receipt_hash)), it.capability]);
+        return {
+          ...(plainFigures({ ...of, receipts: shown }) as object),
+          next_cursor: plainCursor(next_cursor),
+          from_others: strangersText(Object.fromEntries(said)),
+        };
       }),
   );
 }

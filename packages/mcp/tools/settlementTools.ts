@@ -17,7 +17,13 @@ import { requestService, ServiceError } from "tallystick-sdk/requestService";
 import { settledEntryForm } from "tallystick-sdk/settledEntryForm";
 import { z } from "zod";
 import type { McpContext } from "../mcpContext.ts";
-import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
+import {
+  plainCapability,
+  plainFigures,
+  plainName,
+  strangersText,
+  strangersTextSchema,
+} from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
 /**
@@ -216,7 +222,9 @@ function registerLedgerStatus(server: McpServer, context: McpContext): void {
         const { ledger, origin, size, hash, root } = latest;
         const what = "The node's checkpoint";
         return {
-          ...(plainFigures({ ledger, origin, size, hash, root }) as object),
+          ...(plainFigures({ size, hash, root }) as object),
+          ledger: plainName(ledger),
+          origin: plainName(origin),
           checkpoint: readServiceAnswer(checkpointForm, checkpoint, { what }),
         };
       }),
@@ -239,7 +247,7 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
         seller: z.string(),
         buyer: z.string(),
         buyer_signed: z.boolean(),
-        capability: z.string(),
+        capability: z.string().describe("A standard capability; from_seller has any other."),
         amount_usdc_atomic: z.string(),
         tx_hash: z.string(),
         all_passed: z.boolean(),
@@ -249,6 +257,7 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
           .describe(
             "The transaction, confirmed on the chain; null if nothing is anchored or no chain answered.",
           ),
+        from_seller: strangersTextSchema,
       }),
       annotations: READS,
     },
@@ -284,11 +293,12 @@ async function verifyReceipt(context: McpContext, entry: string) {
     seller: receipt.agent_id,
     buyer: receipt.buyer,
     buyer_signed: checkBuyerSignature(record.body),
-    capability: plainName(receipt.capability),
+    capability: plainCapability(receipt.capability),
     amount_usdc_atomic: receipt.amount_usdc_atomic,
     tx_hash: receipt.tx_hash,
     all_passed: receipt.verification.all_passed,
     anchored_by: anchoredBy,
+    from_seller: strangersText({ capability: receipt.capability }),
   };
 }
 

@@ -4,12 +4,8 @@ import type { PublicClient } from "viem";
 import { chainCheck } from "../chain/chainCheck.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { isPaymentUsed, type PaymentState, readPaymentState } from "../chain/paymentState.ts";
-import { within } from "../deadline.ts";
-import { ChainError } from "../errors.ts";
+import { refuseOtherChain } from "../chain/refuseOtherChain.ts";
 import { readEscrowState, type SettledEscrowState } from "../escrow/readEscrowState.ts";
-
-/** How long a hire waits for the number of the chain, in milliseconds. */
-const CHAIN_MS = 2_000;
 
 /** What a buyer reads from the chain on which it pays. */
 export type ChainReads = {
@@ -40,11 +36,6 @@ export function chainReads(client: PublicClient, network: PaymentNetwork, confir
     payment: (payment) => read(() => readPaymentState(client, network, payment, confirmations)),
     escrow: (escrow, id) => read(() => readEscrowState(client, escrow, id, confirmations)),
     isPaid: (payer, nonce) => read(() => isPaymentUsed(client, network, { payer, nonce })),
-    refuseOther: async () => {
-      const asked = requireChain().catch((error: unknown) => {
-        if (error instanceof ChainError && error.code === "wrong_chain") throw error;
-      });
-      await within(asked, CHAIN_MS);
-    },
+    refuseOther: () => refuseOtherChain(requireChain),
   };
 }

@@ -1,6 +1,5 @@
 import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
 import { type Listing, listingSchema } from "tallystick-protocol/records/listing";
-import { escrowProviderOf } from "tallystick-protocol/records/paymentMode";
 import { NoSellerError, noRecovery } from "../errors.ts";
 import type { SearchRequest } from "../query/answers.ts";
 import { meetsRequirements, type Requirements, requirementsAsked } from "./requirements.ts";
@@ -147,10 +146,8 @@ function noSeller(found: readonly Candidate[], wishes: Wishes): NoSellerError {
     .map(({ listing }) => listing.payment_mode)
     .filter((it) => it !== "direct" && !wishes.allowsEscrow(it));
   if (mode !== "direct" && refusedEscrows.length > 0) {
-    const providers = [...new Set(refusedEscrows.map((it) => escrowProviderOf(it) ?? it))].join(", ");
-    return noRecovery(
-      `${capability} is sold only through escrows that this buyer does not allow: ${providers}.`,
-    );
+    const message = `${capability} is sold only through escrows that this buyer does not allow.`;
+    return noRecovery(message, [...new Set(refusedEscrows)]);
   }
   return new NoSellerError({
     code: "no_seller",

@@ -208,14 +208,14 @@ async function ended(context: BuyerContext, kept: KeptHire, verify: Verify | und
   if (kept.state === "done") return await withItsMoney(context, await withItsReceipt(context, kept), verify);
   if (kept.state === "failed") throw reviveFailure(kept);
   if (kept.state !== "signed") throw underWay(kept.key);
-  const { hireId, jobId, seller } = kept;
+  const { hireId, jobId, seller, money = "authorized" } = kept;
   const lost = (code: string, message: string, hint: string) =>
     new HireFailedError({
       code,
       message,
       hint,
       seller: seller as HireFailedError["seller"],
-      money: "authorized",
+      money,
       hireId,
       jobId,
     });

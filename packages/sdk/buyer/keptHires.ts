@@ -64,7 +64,8 @@ export type KeptState =
   | { state: "running"; until: number }
   /** Nothing was signed, so it may be tried again. */
   | { state: "open" }
-  | ({ state: "signed" } & SignedHire)
+  /** `money`: where it is, as far as that is known without a result. */
+  | ({ state: "signed"; money?: MoneyState } & SignedHire)
   | { state: "done"; hire: Omit<HireResult, "amount"> & { amount: string } }
   | { state: "failed"; error: KeptFailure };
 
@@ -166,7 +167,9 @@ export function keptHires(
     settled: inTurn(async (key, end) => {
       const kept = await get(key);
       if (kept?.state === "done") return await put({ ...kept, hire: withEnd(kept.hire, end) });
-      if (kept?.state === "signed") early.note(key, { end });
+      if (kept?.state !== "signed") return;
+      early.note(key, { end });
+      await put({ ...kept, money: lastMoney(end.money) });
     }),
     failed: inTurn(async (key, error) => {
       const kept = await get(key);
@@ -225,7 +228,13 @@ function signedNote(kept: KeptHire & { state: "done" | "failed" }): KeptHire {
   const { key, asked, startedAt, attempts } = kept;
   const { hireId, jobId } = kept.state === "done" ? kept.hire : kept.error;
   const seller = kept.state === "done" ? kept.hire.listing.agent_id : kept.error.seller;
-  return { key, asked, startedAt, attempts, state: "signed", hireId, jobId, seller };
+  const money = lastMoney(kept.state === "done" ? kept.hire.money : kept.error.money);
+  return { key, asked, startedAt, attempts, state: "signed", hireId, jobId, seller, money };
+}
+
+/** Where the money is, in the words for a hire without a result. */
+function lastMoney(money: HireResult["money"]): MoneyState {
+  return money === "released" ? "paid" : money;
 }
 
 type EarlyNote = { receiptHash?: string; end?: SettledMoney };

@@ -21,7 +21,7 @@ export function chainCheck(
       throw new ChainError({
         code: "wrong_chain",
         message: `The RPC leads to chain ${found}, and the payments are on chain ${chainId}.`,
-        hint: "Name an RPC of that chain: `client` of createBuyer or createSeller, or TALLYSTICK_RPC_URL.",
+        hint: "Name an RPC of that chain: `client` of createBuyer or createSeller, TALLYSTICK_RPC_URL, or RPC_URL of a keeper.",
         field: "client",
         neverSent: true,
       });

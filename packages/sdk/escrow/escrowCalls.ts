@@ -9,7 +9,9 @@ import {
   type EncodeFunctionDataParameters,
   encodeFunctionData,
 } from "viem";
+import { chainCheck } from "../chain/chainCheck.ts";
 import type { TransactionSender } from "../chain/transactionSender.ts";
+import { ChainError } from "../errors.ts";
 import { type BatchOutcome, batchGas, GAS_EACH, readBatchOutcome } from "./batch.ts";
 import { findNewest } from "./findNewest.ts";
 import { type EscrowState, readEscrowStateAt } from "./readEscrowState.ts";
@@ -57,6 +59,7 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
 
   return {
     deployment,
+    requireChain: chainOf(sender.client, deployment),
     idOf: (hire: Hire): Hex => escrowId(hire, deployment),
     /** The state now, or as it was after this block. */
     state: async (hire: Hire | Hex, blockNumber?: bigint): Promise<EscrowState> => {
@@ -89,14 +92,11 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       const of = { address, abi: hireEscrowAbi, eventName: "Deposited", fromBlock, toBlock } as const;
       const logs = await sender.client.getContractEvents({ ...of, strict: true });
       return logs.map(({ args }) => ({
-        hireId: args.hireId,
+        ...{ hireId: args.hireId, amount: args.amount, fee: args.fee, deadline: args.deadline },
         buyer: lower(args.buyer),
         seller: lower(args.seller),
         payee: lower(args.payee),
-        amount: args.amount,
-        fee: args.fee,
         feeRecipient: lower(args.feeRecipient),
-        deadline: args.deadline,
         arbiter: lower(args.arbiter),
       }));
     },
@@ -147,6 +147,21 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
     pause: (seconds: bigint) => send("pause", [seconds]),
     unpause: () => send("unpause", []),
   };
+}
+
+/**
+ * Makes a function that requires that the RPC is of the escrow's chain.
+ *
+ * @throws the function throws ChainError `wrong_chain` and `chain_unreachable`
+ */
+function chainOf(client: TransactionSender["client"], deployment: EscrowDeployment): () => Promise<void> {
+  const requireChain = chainCheck(client, deployment);
+  return () =>
+    requireChain().catch((cause: unknown) => {
+      throw cause instanceof ChainError
+        ? cause
+        : unreachable("The chain could not be asked for its number.", cause);
+    });
 }
 
 /** Batches of calls, with what a keeper has to know of them. */

@@ -75,8 +75,10 @@ export type Reservation = {
  * day. Each paid hire raises this amount. Each further failure counts for a longer time. An account is stored only
  * once it has cost or earned something, so that invented accounts do not fill the disk.
  *
- * Nobody knows what an account has cost if its file cannot be read. It gets no gas in the longest window that it can have. A
- * fee ends this window as any other. Until then the file stays as it is, so that a person can put a copy in its place.
+ * Nobody knows what an account has cost if its file cannot be read. A buyer's account gets no gas in the longest window that it
+ * can have. A fee ends this window as any other. The account of a wallet's signatures gets no gas for a day: without gas its
+ * releases cannot bring the fee that would end a longer window. Until then the file stays as it is, so that a person can put a
+ * copy in its place.
  *
  * @param parameters.expectsFees whether hires pay this keeper a fee. Without fees no buyer ever pays
  */
@@ -200,10 +202,11 @@ async function readAccounts(
   return { accounts, unread };
 }
 
-/** An account that has cost more than any account may, in a window that is as long as its window can be. */
+/** An account that has cost more than any account may. */
 function usedUp(of: GasAccountId, now: number, expectsFees: boolean): Account {
-  const failed = of.endsWith(WORDS);
-  const windowMs = failed || expectsFees ? STRANGER_WINDOW_MS * 2 ** MAX_DOUBLINGS : WINDOW_MS;
+  const isLong = expectsFees && !of.endsWith(WORDS);
+  const windowMs = isLong ? STRANGER_WINDOW_MS * 2 ** MAX_DOUBLINGS : WINDOW_MS;
   const lost = Number.MAX_SAFE_INTEGER;
-  return { lost, earned: 0, paid: false, failed, strikes: MAX_DOUBLINGS, until: now + windowMs };
+  const strikes = isLong ? MAX_DOUBLINGS : 0;
+  return { lost, earned: 0, paid: false, failed: false, strikes, until: now + windowMs };
 }

@@ -104,10 +104,10 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   let running: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 
-  const requireOwnStore = untilDone(() => requireKeeperStore(store, calls.deployment));
+  const requireOwnEscrow = untilDone(() => requireEscrow(parameters));
   const ownDeposits = untilDone(() => openOwnDeposits(store, now));
   async function openBooks() {
-    await requireOwnStore();
+    await requireOwnEscrow();
     await batches.open();
     const accounts = await openGasAccounts(store, now, { expectsFees: fee !== undefined, log });
     const book = await openInstructionBook({ calls, store, accounts, log });
@@ -139,7 +139,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
       phase("releases", async (...given) => (await books()).carrier.carryOut("release", ...given)),
       phase("refunds", async (...given) => (await books()).carrier.carryOut("refund", ...given)),
       phase("timeouts", async (...given) => {
-        await requireOwnStore();
+        await requireOwnEscrow();
         await timeouts.round(...given);
       }),
     ]);
@@ -187,6 +187,15 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
       await running;
     },
   };
+}
+
+/**
+ * Requires that the store and the RPC are of the keeper's escrow. Another chain, or another escrow, knows none of the stored
+ * deposits and instructions, so the keeper would forget them.
+ */
+async function requireEscrow({ store, calls }: KeeperParameters): Promise<void> {
+  await requireKeeperStore(store, calls.deployment);
+  await calls.requireChain();
 }
 
 /**

@@ -5,8 +5,7 @@ import { type Hex, isHex } from "tallystick-protocol/hex";
 import { listingPayee } from "tallystick-protocol/records/listing";
 import * as z from "zod";
 import { networkId, type PaymentNetwork } from "../chain/paymentNetwork.ts";
-import { within } from "../deadline.ts";
-import { ChainError } from "../errors.ts";
+import { refuseOtherChain } from "../chain/refuseOtherChain.ts";
 import { pause } from "../pause.ts";
 import type { PaymentPayload, PaymentRequirements } from "../x402/paymentHeaders.ts";
 import { shownReason } from "../x402/shownReason.ts";
@@ -58,9 +57,6 @@ const PENDING = "settlement_pending";
  */
 const NOT_SENT = /insufficient_(funds|balance)$|signature$|valid_(after|before)$/;
 
-/** How long a hire waits for the number of the chain, in milliseconds. */
-const CHAIN_MS = 2_000;
-
 /** How often the chain is asked for a payment that it does not show yet, in milliseconds. */
 const LOOK_EVERY_MS = 250;
 
@@ -72,15 +68,18 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
   const { network, facilitator, findPayment, shownWithinMs = 5_000, now = Date.now } = parameters;
   const { log = () => {} } = parameters;
   return {
-    requirements: async ({ listing, price }) => ({
-      scheme: "exact",
-      network: networkId(network),
-      asset: network.token,
-      amount: String(price),
-      payTo: listingPayee(listing),
-      maxTimeoutSeconds: Math.ceil(listing.max_latency_ms / 1000) + SETTLEMENT_SECONDS,
-      extra: { name: network.name, version: network.version },
-    }),
+    requirements: async ({ listing, price }) => {
+      await refuseOtherChain(findPayment?.requireChain);
+      return {
+        scheme: "exact",
+        network: networkId(network),
+        asset: network.token,
+        amount: String(price),
+        payTo: listingPayee(listing),
+        maxTimeoutSeconds: Math.ceil(listing.max_latency_ms / 1000) + SETTLEMENT_SECONDS,
+        extra: { name: network.name, version: network.version },
+      };
+    },
 
     check: async ({ payload, requirements, offer, buyer }) => {
       requireSameTerms(payload.accepted, requirements);
@@ -93,7 +92,6 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
         });
       }
       requireTime(validBefore, Math.ceil((now() + offer.listing.max_latency_ms) / 1000));
-      await refuseOtherChain(findPayment);
       const verified = await ask("verify", log, () => facilitator.verify(onlyChecked(payload), requirements));
       if (!verified.isValid) {
         const { invalidReason: reason, invalidMessage: text } = verified;
@@ -183,17 +181,6 @@ function requireTime(validBefore: number, least: number): void {
 function onlyChecked(payload: PaymentPayload): PaymentPayload {
   const { signature, authorization } = payload.payload;
   return { ...payload, payload: { signature, authorization } };
-}
-
-/**
- * Refuses a payment that would never be found, because the RPC is of another chain. An RPC that does not answer stops
- * no hire.
- */
-async function refuseOtherChain(findPayment: FindPayment | undefined): Promise<void> {
-  const asked = findPayment?.requireChain?.().catch((error: unknown) => {
-    if (error instanceof ChainError && error.code === "wrong_chain") throw error;
-  });
-  await within(Promise.resolve(asked), CHAIN_MS);
 }
 
 /** Whether an answer shows that the facilitator did not send the payment for this request. */

@@ -6,7 +6,9 @@ import type { Hex } from "tallystick-protocol/hex";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { hashTypedData, type LocalAccount, type PublicClient } from "viem";
 import { walletAsker } from "../chain/askWallet.ts";
+import { chainCheck } from "../chain/chainCheck.ts";
 import { networkId, type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
+import { refuseOtherChain } from "../chain/refuseOtherChain.ts";
 import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
 import type { EscrowRelay } from "../escrow/escrowRelay.ts";
@@ -18,7 +20,7 @@ import {
   VERIFICATION_WINDOW_MS,
 } from "../escrow/escrowScheme.ts";
 import { isByKey, unwrapSignature } from "../escrow/escrowSignature.ts";
-import { readEscrowState } from "../escrow/readEscrowState.ts";
+import { type EscrowState, readEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
 import { inLowerCase } from "../inLowerCase.ts";
 import { lookFor, requireSameTerms } from "./directMode.ts";
@@ -58,6 +60,11 @@ export type EscrowModeParameters = {
   now?: () => number;
 };
 
+type EscrowStatus = EscrowState["status"];
+
+/** Requires that `client` is of the network's chain; undefined if there is no client. */
+type ChainCheck = { requireChain: (() => Promise<void>) | undefined };
+
 /**
  * Settlement by escrow (SHP §7.3.3): the buyer's signature is deposited before the work, delivery is marked after
  * it, and the buyer releases. If the work fails, the seller sends the money back at once.
@@ -69,10 +76,12 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
   const deployment: EscrowDeployment = { chainId: network.chainId, escrow };
   const signer = createEscrowSigner({ account, deployment, network });
   const feeOf = (price: bigint): bigint => (feeRecipient === ZERO_ADDRESS ? 0n : escrowFee(price, fees));
+  const requireChain = parameters.client && chainCheck(parameters.client, network);
   const paymentOf = (job: Job): EscrowPayload => readEscrowPayload(job.payment?.payload.payload);
 
   return {
     requirements: async ({ listing, price }) => {
+      await refuseOtherChain(requireChain);
       const fee = feeOf(price);
       return {
         scheme: ESCROW_SCHEME,
@@ -96,17 +105,14 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       requireSameTerms(payload.accepted, requirements);
       const payment = read(payload.payload);
       const { hire } = payment;
+      const fee = feeOf(offer.price);
       requireTerms(hire, {
         ...(hireId !== undefined && { hireId }),
-        buyer,
-        seller: signer.address,
-        payee: payeeInTerms(signer.address, offer.listing.payee),
-        amount: offer.price,
-        fee: feeOf(offer.price),
-        feeRecipient: feeOf(offer.price) > 0n ? feeRecipient : ZERO_ADDRESS,
+        ...{ buyer, seller: signer.address, payee: payeeInTerms(signer.address, offer.listing.payee) },
+        ...{ amount: offer.price, fee, feeRecipient: fee > 0n ? feeRecipient : ZERO_ADDRESS },
       });
       requireTime(hire, offer, { now: now(), minWindowMs });
-      await requireSigned(payment, deployment, parameters);
+      await requireSigned(payment, deployment, { ...parameters, requireChain });
       const id = escrowId(hire, deployment);
       await requireUnused(id, relay);
       return { payer: buyer, key: `${escrow}-${id}` };
@@ -117,13 +123,14 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       const id = escrowId(hire, deployment);
       try {
         const tx = await relay.deposit(hire, authorization);
-        await requireHeld(id, hire.amount, parameters);
+        await requireHeld(id, hire.amount, { ...parameters, requireChain });
         return { tx, escrowId: id };
       } catch (error) {
         if (!(error instanceof ChainError) || error.code !== "call_refused") throw error;
         if (error.reason === "WrongStatus") {
-          await requireNotTakenBack(id, relay);
-          throw madeBefore(error);
+          throw (await requireNotTakenBack(id, relay)) === "released"
+            ? releasedBefore(error)
+            : madeBefore(error);
         }
         log("A deposit was refused.", { job: job.id, reason: error.reason, error: error.message });
         throw new PaymentInvalidError({
@@ -203,14 +210,18 @@ function requireTerms(hire: Hire, wanted: Partial<Hire>): void {
 async function requireSigned(
   { hire, authorization }: EscrowPayload,
   deployment: EscrowDeployment,
-  { network, client }: EscrowModeParameters,
+  { network, client, requireChain }: EscrowModeParameters & ChainCheck,
 ): Promise<void> {
   const signature = unwrapSignature(authorization.signature);
   const nonce = escrowId(hire, deployment);
   const terms = { from: hire.buyer, to: deployment.escrow, value: hire.amount, nonce, ...authorization };
   const hash = hashTypedData(receiveWithAuthorizationTypedData(terms, tokenDomainOf(network)));
   if (client === undefined || isByKey({ signer: hire.buyer, digest: hash, signature })) return;
-  const answer = await walletAsker(client)({ signer: hire.buyer, hash, signature });
+  const ask = async () => {
+    await requireChain?.();
+    return await walletAsker(client)({ signer: hire.buyer, hash, signature });
+  };
+  const answer = (await within(unlessUnreachable(ask), LOOK_MS)) ?? "unknown";
   if (answer === "unknown") throw unreadable(new Error("the wallet could not be asked"));
   if (answer === "yes") return;
   throw new PaymentInvalidError({
@@ -219,26 +230,37 @@ async function requireSigned(
   });
 }
 
-/** Requires that the chain itself shows the deposit. A relay may lie, or a reorganization may undo the deposit. */
+/**
+ * Requires that the chain itself shows the deposit. A relay may lie, or a reorganization may undo the deposit. A deposit that
+ * the buyer has released already is with the seller.
+ */
 async function requireHeld(
   id: Hex,
   amount: bigint,
-  { escrow, client, confirmations = 1, shownWithinMs = 1_000 + 4_000 * confirmations }: EscrowModeParameters,
+  parameters: EscrowModeParameters & ChainCheck,
 ): Promise<void> {
+  const { escrow, client, requireChain, confirmations = 1 } = parameters;
+  const { shownWithinMs = 1_000 + 4_000 * confirmations } = parameters;
   if (client === undefined) return;
+  const read = async () => {
+    await requireChain?.();
+    return await readEscrowState(client, escrow, id, confirmations);
+  };
   let fault: unknown;
   const held = await lookFor(async () => {
     try {
-      const state = await within(readEscrowState(client, escrow, id, confirmations), LOOK_MS);
+      const state = await within(read(), LOOK_MS);
       if (state === undefined) throw new Error(`no answer within ${LOOK_MS} ms`);
       fault = undefined;
-      return state.status === "held" && state.amount === amount ? state : undefined;
+      const isHere = state.status === "held" ? state.amount === amount : state.status !== "none";
+      return isHere ? state : undefined;
     } catch (error) {
       fault = error;
       return undefined;
     }
   }, shownWithinMs);
   if (held === undefined) throw fault === undefined ? notShown() : notSeen(fault);
+  refuseTakenBack(held.status);
 }
 
 async function requireUnused(id: Hex, relay: EscrowRelay): Promise<void> {
@@ -254,13 +276,20 @@ async function requireUnused(id: Hex, relay: EscrowRelay): Promise<void> {
 /**
  * Requires that the buyer has not ended the escrow before it gets the result, for example by a refund. Otherwise the buyer
  * would get the work and keep the money, and no delivery would be marked.
+ *
+ * @returns the escrow's status; undefined if it cannot be read
  */
-async function requireNotTakenBack(id: Hex, relay: EscrowRelay): Promise<void> {
+async function requireNotTakenBack(id: Hex, relay: EscrowRelay): Promise<EscrowStatus | undefined> {
   // If the state cannot be read, the result is delivered: most buyers are honest, and the deposit was seen before.
   const status = await relay.state(id).then(
     (state) => state.status,
     () => undefined,
   );
+  refuseTakenBack(status);
+  return status;
+}
+
+function refuseTakenBack(status: EscrowStatus | undefined): void {
   if (status !== "refunded" && status !== "timedOut" && status !== "split") return;
   throw new PaymentInvalidError({
     code: "payment_taken_back",
@@ -311,6 +340,18 @@ function madeBefore(cause: ChainError): HireRefusedError {
     message:
       "The escrow's contract takes no second deposit, but the chain does not show the first one yet. The seller does not work.",
     hint: "Read the escrow's state before you pay again. The seller or the buyer can send the deposit back.",
+    cause,
+  });
+}
+
+/** The error of a seller that is paid, and cannot find the transaction of the deposit, which its receipt must name. */
+function releasedBefore(cause: ChainError): HireRefusedError {
+  return new HireRefusedError({
+    status: 504,
+    code: "deposit_unconfirmed",
+    message:
+      "The buyer has released the money, but the seller cannot find the transaction of the deposit. The seller does not work.",
+    hint: "Release the money only when the result has come.",
     cause,
   });
 }

@@ -35,7 +35,7 @@ export type FindPayment = ((payment: {
   /** From this time of the chain on, in unix seconds, the authorization cannot be used. Default: never. */
   validBefore?: number;
 }) => Promise<Hex | undefined>) & {
-  /** Throws ChainError `wrong_chain` if payments are looked up on another chain. It is called before a hire is paid. */
+  /** Throws ChainError `wrong_chain` if payments are looked up on another chain. It is called before a buyer gets the terms. */
   requireChain?: () => Promise<void>;
 };
 

@@ -74,7 +74,11 @@ export type Job = {
 
 /** How a seller is paid: in `direct` mode, or by one escrow. */
 export type SettlementMode = {
-  /** What the buyer has to sign for. */
+  /**
+   * What the buyer has to sign for.
+   *
+   * @throws ChainError `wrong_chain` if the payment would be looked up on another chain
+   */
   requirements: (offer: Offer) => Promise<PaymentRequirements>;
   /**
    * Checks whether a payment is valid. Moves nothing.

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
-import { SellerSchemaError } from "tallystick-sdk/errors";
+import { noRecovery, SellerSchemaError } from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { describeError } from "../../../scripts/cli/printError.ts";
 
@@ -35,6 +35,12 @@ describe("scripts/cli/printError", () => {
     ]);
   });
 
+  it("names the payment modes of offers that were refused for them", () => {
+    expect(text(noRecovery("No.", ["direct", "platform_escrow:acme"]))).to.match(
+      /^error: No\.\n {2}payment modes offered: direct, platform_escrow:acme\n {2}hint: /,
+    );
+  });
+
   it("shows the stack of an unexpected error", () => {
     expect(text(new TypeError("x is not a function"))).to.match(
       /^error: TypeError: x is not a function\n +at /,
@@ -48,6 +54,7 @@ describe("scripts/cli/printError", () => {
     for (const error of [
       new ServiceError({ code: evil, message: evil, hint: evil, status: 400 }),
       new SellerSchemaError({ code: "invalid_params", issues }),
+      noRecovery("No.", [evil]),
     ]) {
       const lines = text(error).split("\n");
       expect(lines.filter((line) => line.startsWith("  hint: run"))).to.deep.equal([]);

@@ -1,0 +1,264 @@
+import { expect } from "chai";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
+import type { HireResult } from "tallystick-sdk/buyer/hireResult";
+import { checkKey, KEPT_MS, type KeptHire, type KeptHires, keptHires } from "tallystick-sdk/buyer/keptHires";
+import { HireFailedError } from "tallystick-sdk/errors";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { newWallet } from "./support/sdkChain.ts";
+
+const SELLER = `0x${"5e".repeat(20)}` as const;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+describe("stored results", () => {
+  it("are removed, the oldest first, if they have too many characters; the note about the hire stays", async () => {
+    const kept = keptHires(memoryStore(), newWallet().account, Date.now, 100);
+    const listing = { agent_id: "0xseller" };
+    for (const key of ["a", "b", "c"]) {
+      const asked = "0x00";
+      await kept.putNew({ key, asked, startedAt: Date.now(), attempts: 1, state: "running", until: 0 });
+      const hire = { hireId: `0x${key}`, jobId: `job_${key}`, listing, amount: 1n, result: "x".repeat(40) };
+      await kept.done(key, hire as unknown as HireResult);
+      // A result that is stored twice counts once.
+      await kept.done(key, hire as unknown as HireResult);
+    }
+    const states = await Promise.all(["a", "b", "c"].map((key) => kept.get(key)));
+    expect(states.map((it) => it?.state)).to.deep.equal(["signed", "done", "done"]);
+    expect(states[0] as KeptHire).to.include({ hireId: "0xa", jobId: "job_a", seller: "0xseller" });
+  });
+
+  it("may have exactly the allowed number of characters; a result that is stored again counts as the newest", async () => {
+    // Each result has 42 characters, so two results fit.
+    const kept = keptHires(memoryStore(), newWallet().account, Date.now, 84);
+    const states = async (keys: string) =>
+      Promise.all([...keys].map(async (key) => (await kept.get(key))?.state));
+    const tell = async (key: string) => {
+      const startedAt = Date.now();
+      await kept.putNew({ key, asked: "", startedAt, attempts: 1, state: "running", until: 0 });
+      const hire = { hireId: "0x01", jobId: key, listing: {}, amount: 1n, result: "x".repeat(40) };
+      await kept.done(key, hire as unknown as HireResult);
+    };
+    for (const key of ["a", "b"]) await tell(key);
+    expect(await states("ab")).to.deep.equal(["done", "done"]);
+    for (const key of ["a", "c"]) await tell(key);
+    expect(await states("abc")).to.deep.equal(["done", "signed", "done"]);
+    for (const key of ["d", "e"]) await tell(key);
+    expect(await states("abcde")).to.deep.equal(["signed", "signed", "signed", "done", "done"]);
+  });
+});
+
+describe("the stored notes about a hire", () => {
+  const { account } = newWallet();
+  const open = (store = memoryStore()) => keptHires(store, account, () => 0);
+  const HASH = "ab".repeat(32);
+  const TX = `0x${"7a".repeat(32)}` as const;
+  const running = (key: string): KeptHire => ({
+    ...{ key, asked: "", startedAt: 0, attempts: 1, state: "running", until: 0 },
+  });
+  const held = {
+    ...{ jobId: "job_1", listing: {}, amount: 1n, result: 1, money: "held" },
+    ...{ receiptHash: null, ratingToken: null, settlementTx: "0x05" },
+  } as unknown as HireResult;
+  const hireOf = async (kept: KeptHires, key: string) => {
+    const found = await kept.get(key);
+    return found?.state === "done" ? found.hire : expect.fail("no result is stored");
+  };
+
+  it("get what is known before the result, and what becomes known after it", async () => {
+    const kept = open();
+    const facts = [
+      () => kept.receipt("k", HASH),
+      () => kept.settled("k", { money: "released", tx: TX }),
+      () => kept.done("k", held),
+    ];
+    const orders = [
+      [0, 1, 2],
+      [1, 0, 2],
+      [0, 2, 1],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+    ];
+    for (const order of orders) {
+      await kept.put({ ...running("k"), state: "signed", hireId: "0x01", jobId: "job_1", seller: SELLER });
+      for (const at of order) await facts[at]?.();
+      expect(await hireOf(kept, "k"), order.join()).to.include({
+        ...{ receiptHash: HASH, ratingToken: ratingToken(HASH, "buyer") },
+        ...{ money: "released", settlementTx: TX },
+      });
+    }
+    await kept.put(running("k"));
+    await kept.done("k", held);
+    expect(await hireOf(kept, "k"), "of another hire with this key").to.include({
+      receiptHash: null,
+      money: "held",
+    });
+  });
+
+  it("do not replace a receipt or the end of the money, which are final", async () => {
+    const kept = open();
+    await kept.put(running("k"));
+    await kept.done("k", { ...held, receiptHash: HASH, ratingToken: "t" });
+    await kept.receipt("k", "cd".repeat(32));
+    await kept.settled("k", { money: "refunded" });
+    await kept.settled("k", { money: "released", tx: TX });
+    const end = { receiptHash: HASH, ratingToken: "t", money: "refunded", settlementTx: "0x05" };
+    expect(await hireOf(kept, "k")).to.include(end);
+  });
+
+  it("take no end of the money from a time when nothing was signed, or for an unknown key", async () => {
+    const kept = open();
+    await kept.settled("k", { money: "released" });
+    await kept.put(running("k"));
+    await kept.settled("k", { money: "released" });
+    await kept.done("k", held);
+    expect(await hireOf(kept, "k")).to.include({ money: "held" });
+  });
+
+  it("remember the receipts of a thousand hires without a result, and forget the oldest first", async () => {
+    const kept = open();
+    for (let n = 0; n <= 1_000; n++) await kept.receipt(`k${n}`, HASH);
+    for (const [key, receiptHash] of [
+      ["k0", null],
+      ["k1", HASH],
+      ["k1000", HASH],
+    ] as const) {
+      await kept.put(running(key));
+      await kept.done(key, held);
+      expect(await hireOf(kept, key), key).to.include({ receiptHash });
+    }
+  });
+
+  it("change one after the other, also when a change comes while an earlier one still waits for the disk", async () => {
+    const store = memoryStore();
+    const kept = open(store);
+    await kept.put(running("k"));
+    await kept.done("k", held);
+    const disk = Promise.withResolvers<void>();
+    const { put } = store;
+    store.put = async (key, value) => {
+      if ((value as { hire?: HireResult }).hire?.money === "released") await disk.promise;
+      await put(key, value);
+    };
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const [first, second] = [kept.receipt("k", HASH), kept.settled("k", { money: "released" })];
+    await first;
+    await turn();
+    const third = kept.done("k", { ...held, result: 2 });
+    await turn();
+    disk.resolve();
+    await Promise.all([second, third]);
+    expect(await hireOf(kept, "k")).to.include({ result: 2 });
+  });
+
+  it("do not fail when results that are older than a month have to make room", async () => {
+    let time = 0;
+    // The older result has 4 characters (null), the other one 6.
+    const kept = keptHires(memoryStore(), account, () => time, 6);
+    await kept.put(running("old"));
+    await kept.done("old", { ...held, result: undefined });
+    time = KEPT_MS;
+    await kept.put({ ...running("new"), startedAt: time });
+    await kept.done("new", { ...held, result: "abcd" });
+    expect([(await kept.get("old"))?.state, (await kept.get("new"))?.state]).to.deep.equal([
+      undefined,
+      "done",
+    ]);
+  });
+
+  it("keep all changes that are made at the same time", async () => {
+    const kept = open();
+    const key = "k";
+    const hash = "ab".repeat(32);
+    await kept.putNew({ key, asked: "", startedAt: 0, attempts: 1, state: "running", until: 0 });
+    const hire = { jobId: "job_1", listing: {}, amount: 1n, result: 1, money: "held", receiptHash: null };
+    await kept.done(key, hire as unknown as HireResult);
+    await Promise.all([kept.receipt(key, hash), kept.settled(key, { money: "released" })]);
+    const end = await kept.get(key);
+    expect(end).to.have.property("hire").that.includes({ receiptHash: hash, money: "released" });
+  });
+
+  it("have a key of at most 200 visible characters", () => {
+    for (const key of ["a", "!", "~", "x".repeat(200)]) expect(checkKey(key)).to.equal(key);
+    for (const key of ["", " ", "a b", "a\n", "\u007f", "é", "x".repeat(201)]) {
+      expect(() => checkKey(key), key)
+        .to.throw()
+        .with.property("issues")
+        .that.deep.equals([
+          { field: "idempotencyKey", message: "must have 1 to 200 visible ASCII characters" },
+        ]);
+    }
+  });
+
+  it("have all fields of a failure's error, and no others", async () => {
+    const kept = open();
+    const base = { code: "seller_refused", message: "It answered 500.", seller: SELLER };
+    const ids = { money: "paid", hireId: "0x01", jobId: "job_1" } as const;
+    const escrow = { contract: SELLER, escrowId: "0x02", deadline: 5 } as const;
+    for (const more of [{}, { hint: "Rate it." }, { escrow }, { words: { text: "no" } }]) {
+      await kept.put({ key: "k", asked: "a", startedAt: 0, attempts: 2, state: "open" });
+      await kept.failed("k", new HireFailedError({ ...base, ...ids, ...more }));
+      const error = { ...base, ...ids, ...more };
+      const found = await kept.get("k");
+      expect(found).to.deep.equal({
+        key: "k",
+        asked: "a",
+        startedAt: 0,
+        attempts: 2,
+        state: "failed",
+        error,
+      });
+    }
+    await kept.failed("unknown", new HireFailedError({ ...base, ...ids }));
+    await kept.done("unknown", { amount: 1n } as HireResult);
+    expect(await kept.get("unknown")).to.equal(undefined);
+  });
+
+  it("are removed after a month, when a new note is written, at most once an hour", async () => {
+    const store = memoryStore();
+    let time = KEPT_MS;
+    const kept = keptHires(store, account, () => time);
+    const write = (key: string) =>
+      kept.putNew({ key, asked: "", startedAt: time, attempts: 0, state: "open" });
+    const put = (name: string, startedAt: number) =>
+      store.put(`call/${name}`, { key: name, asked: "", startedAt, attempts: 0, state: "open" });
+    await put("old", 0);
+    await put("young", 1);
+    await write("one");
+    expect(await store.get("call/old")).to.equal(undefined);
+    expect(await store.get("call/young")).not.to.equal(undefined);
+    time += HOUR_MS - 1;
+    await write("two");
+    expect(await store.get("call/young"), "less than an hour later").not.to.equal(undefined);
+    time += 1;
+    await write("three");
+    expect(await store.get("call/young"), "an hour later").to.equal(undefined);
+  });
+
+  it("do not fail because another note cannot be read, which stays", async () => {
+    const store = memoryStore();
+    const damaged = ["call/damaged", "turn/damaged"];
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      if (damaged.includes(key)) throw new Error("damaged");
+      return await store.get<T>(key);
+    };
+    for (const key of damaged) await store.put(key, {});
+    const kept = keptHires({ ...store, get }, account, () => KEPT_MS);
+    await kept.putNew({ key: "k", asked: "", startedAt: KEPT_MS, attempts: 0, state: "open" });
+    expect((await kept.get("k"))?.state).to.equal("open");
+    for (const key of damaged) expect(await store.get(key), key).to.deep.equal({});
+  });
+
+  it("are removed together with the turns that ended a day ago, also if another process removes some meanwhile", async () => {
+    const store = memoryStore();
+    const time = KEPT_MS;
+    const kept = keptHires(store, account, () => time);
+    await store.put("turn/old-1", { holder: "a", until: time - DAY_MS });
+    await store.put("turn/young-1", { holder: "a", until: time - DAY_MS + 1 });
+    const { keys } = store;
+    store.keys = async (folder) => [`${folder}/gone`, ...(await keys(folder))];
+    await kept.putNew({ ...running("k"), startedAt: time });
+    expect(await keys("turn")).to.deep.equal(["turn/young-1"]);
+    expect(await keys("call")).to.have.length(1);
+  });
+});
