@@ -126,8 +126,8 @@ export const rooms: Room[] = [
     name: "settlement/records",
     sources: [`services/settlement/engine/${RECORDS}`],
     tests: [
-      "test/settlement/engine/{institutionalRules,readSignedRecord,recordRules,requirePublicEndpoint,ruleBook}.test.ts",
-      "test/settlement/routes/{auditRecords,stewardRecords,recordForms,rules}.test.ts",
+      "test/settlement/engine/{auditRules,institutionalRules,readSignedRecord,recordRules,requirePublicEndpoint,ruleBook,stewardRules}.test.ts",
+      "test/settlement/routes/{recordForms,rules}.test.ts",
     ],
     longestTestMs: 60_000,
   },
