@@ -249,6 +249,19 @@ describe("the stored notes about a hire", () => {
     for (const key of damaged) expect(await store.get(key), key).to.deep.equal({});
   });
 
+  it("do not fail because another process removes an old note that is about to be removed", async () => {
+    const store = memoryStore();
+    await store.put("call/old", running("old"));
+    const get = async <T>(name: string): Promise<T | undefined> => {
+      const found = await store.get<T>(name);
+      if (name === "call/old") await store.delete(name);
+      return found;
+    };
+    const kept = keptHires({ ...store, get }, account, () => KEPT_MS);
+    await kept.putNew({ ...running("k"), startedAt: KEPT_MS });
+    expect(await store.keys("call")).to.have.length(1);
+  });
+
   it("are removed together with the turns that ended a day ago, also if another process removes some meanwhile", async () => {
     const store = memoryStore();
     const time = KEPT_MS;

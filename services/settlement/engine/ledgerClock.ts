@@ -24,7 +24,8 @@ export class LedgerClock {
   readonly #elapsed: () => number;
   /** The time of the last entry, even if it is still being written. */
   #last = Number.NEGATIVE_INFINITY;
-  #block: bigint | undefined;
+  /** The latest block. */
+  #block = -1n;
   /** Why the clock is not trusted until a block agrees with it. */
   #doubt: TallystickError | undefined;
   #looked: { now: number; elapsed: number } | undefined;
@@ -72,7 +73,7 @@ export class LedgerClock {
    */
   seen({ number, time }: { number: bigint; time: bigint }): void {
     const { limitSeconds, now } = this.#parameters;
-    if (limitSeconds === 0 || (this.#block !== undefined && number <= this.#block)) return;
+    if (limitSeconds === 0 || number <= this.#block) return;
     this.#block = number;
     const off = now() - Number(time);
     this.#doubt =

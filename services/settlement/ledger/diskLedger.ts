@@ -97,7 +97,7 @@ export class DiskLedger {
 
   #tree = new MerkleTree(sha256ByNode);
   /** The end of each line: the byte after it. */
-  #ends: NumberStore = new GrowingNumbers(8);
+  #ends: NumberStore = new GrowingNumbers();
   /** How many of the file's first entries this process has not read yet. */
   #unread = 0;
   readonly #onEntry: OnEntry;

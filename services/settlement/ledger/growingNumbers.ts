@@ -1,23 +1,15 @@
 const CHUNK = 8_192;
 
 /**
- * A growing list of whole numbers, in pieces of memory that stay in place. Nothing is copied when it grows.
+ * A growing list of whole numbers below 2^53, in pieces of memory that stay in place. Nothing is copied when it grows.
  */
 export class GrowingNumbers {
-  readonly #chunks: (Uint32Array | Float64Array)[] = [];
-  readonly #Chunk: new (
-    length: number,
-  ) => Uint32Array | Float64Array;
+  readonly #chunks: Float64Array[] = [];
   #length = 0;
 
-  /** @param bytes 4 for numbers below 2^32, 8 for those below 2^53 */
-  constructor(bytes: 4 | 8) {
-    this.#Chunk = bytes === 4 ? Uint32Array : Float64Array;
-  }
-
   push(value: number): void {
-    if (this.#length % CHUNK === 0) this.#chunks.push(new this.#Chunk(CHUNK));
-    const chunk = this.#chunks.at(-1) as Uint32Array | Float64Array;
+    if (this.#length % CHUNK === 0) this.#chunks.push(new Float64Array(CHUNK));
+    const chunk = this.#chunks.at(-1) as Float64Array;
     chunk[this.#length++ % CHUNK] = value;
   }
 

@@ -182,10 +182,12 @@ describe("proposals that are held", () => {
       expect(error, to).to.include({ code: "held_corrupt" });
       expect(error.message, to).to.contain("line 2");
     }
-    for (const line of ["[]", "null", "{"]) {
+    for (const line of ["[]", "null", "7", '"x"', "true", "{"]) {
       writeFileSync(file(), `${good}${line}\n`);
       const error = await HeldProposals.open(folder.path, () => {}).catch((it) => it);
       expect(error, line).to.include({ code: "held_corrupt" });
+      const reason = line === "{" ? /^held\.jsonl line 2: ./ : /^held\.jsonl line 2: it is no object$/;
+      expect(error.message, line).to.match(reason);
     }
     writeFileSync(file(), good);
     await open();

@@ -12,6 +12,15 @@ import { NOW } from "../support/testService.ts";
 const addressOf = ({ address }: LocalAccount) => address.toLowerCase() as `0x${string}`;
 const [BUYER, SELLER] = [addressOf(buyer), addressOf(seller)];
 const HASH = "ab".repeat(32);
+const HOUR = Math.floor(NOW / 3_600);
+const outcomes = (hour: number): RecordBody => {
+  const tally = { ok: 1, fail: 0, c: { ok: 0, fail: 0 }, divergence: { compared: 0, sum: 0 } };
+  return { hour, part: 0, agents: { [SELLER]: tally } };
+};
+const auditorOf = (changes: RecordBody): RecordBody => ({
+  ...{ agent_id: SELLER, operator: BUYER, capabilities: ["text.translate.en.it"], active: true },
+  ...{ endpoint: "https://auditor.example/hire", issued_at: NOW, ...changes },
+});
 
 describe("the rules of a record", () => {
   let index: LedgerIndex;
@@ -97,6 +106,8 @@ describe("the rules of a record", () => {
     const rating = (side: string) => ({ receipt: HASH, side, stars: 5 });
     const review = { proposal: HASH, decision: "reject", reason: "no" };
     const pulse = { size: 0, root: `0x${HASH}`, verified_at: NOW };
+    const claim = { agent_id: SELLER, x_handle: "a", verification_hash: HASH, state: "verified" };
+    const auditor = auditorOf({});
     const cases: [type: string, fields: RecordBody, by: LocalAccount, not: LocalAccount, who: string][] = [
       ["rating", rating("buyer"), buyer, seller, `the receipt's buyer, ${BUYER}`],
       ["rating", rating("seller"), seller, buyer, `the receipt's seller, ${SELLER}`],
@@ -104,6 +115,10 @@ describe("the rules of a record", () => {
       ["review", review, seller, buyer, `${operator}, ${SELLER}`],
       ["params", { version: 2 }, seller, buyer, `${operator}, ${SELLER}`],
       ["pulse", pulse, seller, buyer, `${operator}, ${SELLER}`],
+      ["outcomes", outcomes(HOUR - 1), seller, buyer, `${operator}, ${SELLER}`],
+      ["audit_history", { hire: `0x${HASH}` }, seller, buyer, `${operator}, ${SELLER}`],
+      ["auditor", auditor, seller, buyer, `the agent itself, ${SELLER}`],
+      ["claim", claim, buyer, seller, `the claim attestor of this service, ${BUYER}`],
     ];
     for (const [type, fields, by, not, who] of cases) {
       expect(await said(await signed(type, fields, by)), type).to.equal("ok");
@@ -119,6 +134,58 @@ describe("the rules of a record", () => {
     expect(unknown).to.equal(
       "unknown_receipt; body.receipt: is not the entry hash of a receipt in this ledger",
     );
+  });
+
+  it("refuse a record with a wrong form, also if the right account has signed it", async () => {
+    const cases: [type: string, fields: RecordBody, by: LocalAccount, field: string][] = [
+      [
+        "claim",
+        { agent_id: SELLER, x_handle: "@a", verification_hash: HASH, state: "verified" },
+        buyer,
+        "x_handle",
+      ],
+      ["review", { proposal: HASH, decision: "maybe", reason: "no" }, seller, "decision"],
+      ["params", { version: -1 }, seller, "version"],
+      ["pulse", { size: -1, root: `0x${HASH}`, verified_at: NOW }, seller, "size"],
+      ["stake", { task_id: "", proposal: HASH }, buyer, "task_id"],
+    ];
+    for (const [type, fields, by, field] of cases)
+      expect(await said(await signed(type, fields, by)), type).to.match(
+        new RegExp(`^invalid_input; body\\.${field}: .`),
+      );
+  });
+
+  it("let the clock of an agent be 5 minutes ahead", async () => {
+    const late = "is in the future; it is unix seconds";
+    const offer = async (issued_at: number) =>
+      said(await signed("auditor", auditorOf({ issued_at }), seller));
+    expect(await offer(NOW + 300)).to.equal("ok");
+    expect(await offer(NOW + 301)).to.equal(`invalid_input; body.issued_at: ${late}`);
+    const endorsed = async (issued_at: number) =>
+      said(
+        await signed("endorsement", { endorser: BUYER, agent_id: SELLER, revoked: true, issued_at }, buyer),
+      );
+    expect(await endorsed(NOW + 300)).to.equal("ok");
+    expect(await endorsed(NOW + 301)).to.equal(`invalid_input; body.issued_at: ${late}`);
+    const hour = Math.floor((NOW + 300) / 3_600);
+    expect(await said(await signed("outcomes", outcomes(hour - 1), seller))).to.equal("ok");
+    expect(await said(await signed("outcomes", outcomes(hour), seller))).to.equal(
+      "invalid_input; body.hour: is not over yet; it is unix seconds / 3600",
+    );
+    const local = auditorOf({ endpoint: "http://127.0.0.1/" });
+    expect(await said(await signed("auditor", local, seller))).to.match(/^invalid_input; body\.endpoint: ./);
+    expect(await said(await signed("auditor", local, seller), { devMode: true })).to.equal("ok");
+  });
+
+  it("refuse too many unknown keys of a listing and of a receipt, and name the chain's service for another chain", async () => {
+    const note = "x".repeat(5_000);
+    const unknown = /^invalid_input; body\.note: is no field of the schema; such keys may have 4096 bytes/;
+    expect(await said(flat("listing", listingBody({ note })))).to.match(unknown);
+    expect(await said(flat("receipt", receiptBody({ note })))).to.match(unknown);
+    const other = flat("receipt", receiptBody({ network: "solana" }));
+    const context = { now: NOW, index, chainId: 8_453 } as unknown as RuleContext;
+    const error = await checkRecord(other, context).catch((it) => it);
+    expect(error).to.have.property("hint", "Send it to the settlement service of that chain.");
   });
 
   it("say why a stake or a vote would change nothing", async () => {

@@ -29,6 +29,7 @@ describe("the book of rules", () => {
         "*": { allow: false },
         pay: { max: { usd: "100.5" }, budget: [budget("120.000001", 60), budget("7", 60, "cents")] },
         gift: { budget: [budget("10", 60)] },
+        tip: { max: { usd: 1 } },
       },
     });
     const data = "payload.data_update";
@@ -43,6 +44,7 @@ describe("the book of rules", () => {
       [{ action: "pay", cents: 1n }, `${data}.usd: ${amount}`],
       [{ action: "pay", usd: "-1", cents: 1n }, `${data}.usd: ${amount}`],
       [{ action: "pay", usd: 1n }, `${data}.cents: ${amount}`],
+      [{ action: "tip" }, `${data}.usd: must be an amount, 0 or more (rules version 3, action tip).`],
       [{ action: "pay", usd: "100.500001" }, `${data}.usd: is more than 100.5 ${pay}.`],
       [{ action: "pay", usd: 1n, cents: 8n }, `${data}.cents: the budget of 60 s has 7 of 7 left ${pay}.`],
     ];
@@ -77,6 +79,49 @@ describe("the book of rules", () => {
     expect(book.refusal({ action: "other", usd: 2n }, 0)).to.contain("has 1 of 10 left");
     end();
     expect(book.refusal({ action: "other", usd: 10n }, 0)).to.equal(undefined);
+  });
+
+  it("forgets what is older than every budget of its field, and remembers no spending of zero", () => {
+    const book = bookOf({
+      actions: {
+        "*": { allow: false },
+        pay: { budget: [budget("5000", 60), budget("5000", 600), budget("9000", 6_000, "cents")] },
+      },
+    });
+    const { push, splice } = Array.prototype;
+    // The numbers of spendings that the book remembers, and of all that it ever remembered.
+    let [held, ever] = [0, 0];
+    const isSpending = (it: unknown) => typeof it === "object" && it !== null && "total" in it;
+    Array.prototype.push = function (...items: unknown[]) {
+      const added = items.filter(isSpending).length;
+      [held, ever] = [held + added, ever + added];
+      return push.apply(this, items);
+    };
+    Array.prototype.splice = function (...of: unknown[]) {
+      const gone = splice.apply(this, of as [number, number]);
+      held -= gone.filter(isSpending).length;
+      return gone;
+    };
+    try {
+      const pay = (time: number, usd: bigint, cents: bigint) =>
+        book.add(entryOf(time, { data_update: { action: "pay", usd, cents } }));
+      for (let time = 1; time <= 2_048; time++) pay(time, time % 2 === 0 ? 1n : 0n, 0n);
+      expect([ever, held], "of the first 1,024 the last 300 are younger than 600 s").to.deep.equal([
+        1_024, 300,
+      ]);
+      expect(book.refusal({ action: "pay", usd: 4_701n, cents: 0n }, 2_048)).to.contain(
+        "of 600 s has 4700 of 5000 left",
+      );
+      expect(book.refusal({ action: "pay", usd: 4_700n, cents: 0n }, 2_048)).to.equal(undefined);
+      for (let time = 2_049; time <= 3_072; time++) pay(time, 0n, 1n);
+      expect([ever, held], "cents are remembered for 6,000 s").to.deep.equal([2_048, 1_324]);
+    } finally {
+      Array.prototype.push = push;
+      Array.prototype.splice = splice;
+    }
+    expect(book.refusal({ action: "pay", usd: 0n, cents: 7_977n }, 3_072)).to.contain(
+      "has 7976 of 9000 left",
+    );
   });
 
   it("looks back as far as its longest budget, and as far as nothing without budgets", () => {

@@ -40,6 +40,12 @@ const HIRES =
   "{hires,hireId,hireKeys,receipts,receiptCounted,receiptRow,payments,outcome,escrows,ratings,telemetry,claims,tiers,rational,capabilities,buyerGroups,statistics,offers,listings}.ts";
 const AGENTS = "{clusters,agents,agentRow,transfers,wallets}.ts";
 
+/** The files of settlement's engine that judge a proposal, and those that judge a record. */
+const RULES =
+  "{consensusTable,compareTexts,textComparators,divergence,driftQueue,ledgerClock,lookupText,proposal,recordKey,releasedEntry,unknownKeys}.ts";
+const RECORDS =
+  "{auditRules,stewardRules,institutionalRules,readSignedRecord,recordRules,requirePublicEndpoint,ruleBook}.ts";
+
 /** The SDK's steps between a signature and a payment, whose tests need no chain. */
 const PAYMENTS =
   "{buyer/{escrowPayment,hireByKey,judgeTerms,keptHires,reports,resumeHires},seller/receiptOutbox}.ts";
@@ -109,9 +115,7 @@ export const rooms: Room[] = [
 
   {
     name: "settlement/rules",
-    sources: [
-      "services/settlement/engine/{consensusTable,compareTexts,textComparators,divergence,driftQueue,ledgerClock,lookupText,proposal,recordKey,releasedEntry,unknownKeys}.ts",
-    ],
+    sources: [`services/settlement/engine/${RULES}`],
     tests: [
       "test/settlement/engine/{consensusTable,compareTexts,divergence,driftQueue,ledgerClock,proposal,recordKey,releasedEntry,unknownKeys}.test.ts",
       "test/settlement/routes/{settle,actions}.test.ts",
@@ -119,12 +123,24 @@ export const rooms: Room[] = [
     longestTestMs: 60_000,
   },
   {
+    name: "settlement/records",
+    sources: [`services/settlement/engine/${RECORDS}`],
+    tests: [
+      "test/settlement/engine/{auditRules,institutionalRules,readSignedRecord,recordRules,requirePublicEndpoint,ruleBook,stewardRules}.test.ts",
+      "test/settlement/routes/{recordForms,rules}.test.ts",
+    ],
+    longestTestMs: 60_000,
+  },
+  {
     name: "settlement/engine",
     sources: [
       "services/settlement/engine/*.ts",
-      "!services/settlement/engine/{consensusTable,compareTexts,textComparators,divergence,driftQueue,ledgerClock,lookupText,proposal,recordKey,releasedEntry,unknownKeys}.ts",
+      ...[RULES, RECORDS].map((others) => `!services/settlement/engine/${others}`),
     ],
-    tests: ["test/settlement/{engine,routes,signatures}/*.test.ts", "test/settlement/pulse.test.ts"],
+    tests: [
+      "test/settlement/engine/{diskList,heldIndex,heldProposals,indexRetry,ledgerIndex,lookUps,onceAndAllowed,settlementEngine}.test.ts",
+      "test/settlement/routes/{reviews,reading}.test.ts",
+    ],
   },
   {
     name: "settlement/ledger",
