@@ -12,7 +12,7 @@ import { isRead } from "./source.ts";
  * place, if there is one.
  */
 export function feedbackGiven(context: ApplyContext, event: FeedbackGiven): void {
-  if (!isRead(context, event.registry, "")) return;
+  if (!isRead(context, event.registry, "reputation")) return;
   const { block, time, log, tx, client, value, decimals, uri, hash } = event;
   const identity = context.store.get("identity", event.identity);
   const id = feedbackId(event);
