@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { apply } from "tallystick-derive/apply";
+import { openContext } from "tallystick-derive/applyContext";
+import { judgeAuditors } from "tallystick-derive/audits/agreement";
 import { exactInterval } from "tallystick-derive/audits/exactInterval";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { parseEvent } from "tallystick-derive/parseEvent";
@@ -272,6 +274,22 @@ describe("an auditor whose verdicts often differ from the audits' ends", () => {
         ...{ isActive: true, removedFor: null, barredUntil: null, wrongFails: 0, wrongPasses: 0 },
       });
     });
+
+  it("is not judged again by an audit that ends after it left the roster", async () => {
+    const log = scene({ audit: { minAgreement: 1 } });
+    log.hire(SELLER, wallet(300), HASHES);
+    await judged(log, "fail", "pass", "pass");
+    const { store, audit, asked } = await only(log);
+    const rows = () => asked.map(({ auditor }) => store.rows("auditor").get(`${AUDITED}/${auditor}`));
+    const [left, ...others] = rows();
+    expect(left).to.include({ removedFor: "extortion", judged: 0, wrongFails: 0, epoch: 1 });
+    expect(others.map((it) => it?.judged)).to.deep.equal([1, 1]);
+    // As if another hire of the same auditors ended now.
+    const context = await openContext(store, { kind: "tick", block: log.block, time: log.time });
+    judgeAuditors(context, audit, "passed");
+    expect(rows()[0]).to.deep.equal(left);
+    expect(rows().map((it) => it?.judged)).to.deep.equal([0, 2, 2]);
+  });
 
   it("stays with 3 of 10 wrong verdicts, and with 9 of 9, and leaves with 4 of 10", async () => {
     for (const [judged, wrong, isActive] of [

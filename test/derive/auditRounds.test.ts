@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { itemsOf } from "tallystick-derive/lists";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Address } from "tallystick-protocol/address";
 import {
@@ -90,6 +91,34 @@ describe("a verdict", () => {
       if (event?.kind === "record") event.signer = last.auditor as Address;
       expect(await statusOf(log)).to.equal(counts ? "rechecking" : "assigned");
     }
+  });
+
+  it("has its own time in each attempt: an attempt does not end when the time of the attempt before it is over", async () => {
+    const log = drawn(scene());
+    log.after(DAY / 2);
+    await say(log, "inconclusive");
+    log.after(60).tick(tickHash(6));
+    const attempt = async () => {
+      const { audit } = await only(log);
+      return [audit.status, audit.attempt];
+    };
+    expect(await attempt()).to.deep.equal(["assigned", 2]);
+    log.after(DAY / 2).tick(tickHash(7));
+    log.after(60).tick(tickHash(8));
+    expect(await attempt(), "a day after the first attempt began").to.deep.equal(["assigned", 2]);
+    log.after(DAY / 2).tick(tickHash(9));
+    expect(await attempt(), "a day after the second attempt began").to.deep.equal(["assigned", 3]);
+  });
+
+  it("that is late and cannot judge leaves the audit waiting once", async () => {
+    const log = drawn(scene());
+    const { last, audit } = await only(log);
+    log.after(DAY).tick();
+    await say(log, "inconclusive");
+    const { store, audit: waiting } = await only(log);
+    expect(waiting).to.include({ status: "assigning", attempt: 1 });
+    expect(store.rows("auditAssignment").get(last.id)?.verdict).to.equal("inconclusive");
+    expect([...itemsOf(store, "auditsWaiting")]).to.deep.equal([audit.id]);
   });
 
   it("counts only from the assigned auditor, once, for this round and attempt, and about the receipt's bytes", async () => {

@@ -32,7 +32,8 @@ export function verdictEarned(
   for (let attempt = assignment.attempt - 1; attempt > 0; attempt--) {
     const before = assignmentRow(context, assignmentId(hire, round, attempt));
     if (before.verdict === null) continue;
-    if (before.verdict === "inconclusive") accrue(context, audit, before, 1n);
+    // A pass or a fail would have ended the round.
+    accrue(context, audit, before, 1n);
     return;
   }
 }

@@ -1,6 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
 import type { LogRegistries, RegistryUpgraded } from "../events.ts";
-import type { Row } from "../tables.ts";
 
 const ROLES = ["identity", "reputation"] as const;
 
@@ -44,12 +43,11 @@ export function registryUpgraded(context: ApplyContext, event: RegistryUpgraded)
 
 /** Whether the events of a registry count. A registry that the log does not name never counts. */
 export function isRead(context: ApplyContext, registry: string, role: RegistryRole): boolean {
-  const rows: (Row<"registry"> | null)[] = [];
-  for (const id of ROLES) rows.push(context.store.get("registry", id));
-  const [identity, reputation] = rows;
-  if (identity == null || reputation == null) return false;
+  const identity = context.store.get("registry", "identity");
+  const reputation = context.store.get("registry", "reputation");
+  if (identity === null || reputation === null) return false;
   if (identity.status === "unread" || reputation.status === "unread") return false;
-  const own = role === "identity" ? identity : reputation;
+  const own = { identity, reputation }[role];
   return own.address === registry && own.status === "read";
 }
 

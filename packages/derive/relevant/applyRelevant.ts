@@ -84,8 +84,7 @@ export async function applyRelevant(
  */
 function placeKey(line: PastEvent): string {
   const { block, log, kind } = line;
-  const rank =
-    kind === "count" ? `2 ${line.side} ${line.transfers}` : line.authorized === undefined ? "0" : "1";
+  const rank = kind === "count" ? `2 ${line.side} ${line.transfers}` : Number(line.authorized !== undefined);
   return [String(block).padStart(16, "0"), String(log).padStart(16, "0"), rank].join(" ");
 }
 

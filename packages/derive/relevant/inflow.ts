@@ -60,7 +60,7 @@ export function askInflow(context: ApplyContext, wallet: string, before: Place):
   const isCut = context.store.get("transferCount", countId(wallet, "in", known)) !== null;
   if (watched !== null && !isCut) return;
   const end = watched !== null && isBefore(watched, before) ? watched : before;
-  const after = known === 0 || inflow === null ? null : placeOf(inflow);
+  const after = inflow?.incoming ? placeOf(inflow) : null;
   if (after !== null && !isBefore(after, end)) return;
   context.ask({ kind: "transfersTo", wallet, known, after, before: placeOf(end), limit });
 }

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { saveAgents } from "tallystick-derive/agentRow";
+import { apply } from "tallystick-derive/apply";
 import { openContext } from "tallystick-derive/applyContext";
+import type { DeriveEvent } from "tallystick-derive/events";
 import { withdrawHire } from "tallystick-derive/hires";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Row } from "tallystick-derive/tables";
@@ -114,6 +116,11 @@ describe("identities, at the boundaries", () => {
     const id = log.feedback(1, BUYER);
     const store = await derive(log);
     expect(toldOf(feedbackOf(store, id))).to.deep.equal([null, "unproven"]);
+    log.revoked(id);
+    const revoked = await derive(log);
+    expect(feedbackOf(revoked, id).isRevoked).to.equal(true);
+    // Such feedback never waits for a hire.
+    for (const it of [store, revoked]) expect(it.rows("feedbackPair").size).to.equal(0);
   });
 });
 
@@ -311,6 +318,28 @@ describe("feedback, at the boundaries", () => {
     saveAgents(context);
     expect(feedbackOf(store, id)).to.include({ standing: "unproven", hire: null });
     expect(store.rows("backing").has(hireOf(later))).to.equal(false);
+  });
+
+  it("gets no hire that an operator arranged while no feedback had the hire; the next feedback gets the next hire", async () => {
+    const log = listed();
+    const first = log.hire(SELLER, BUYER);
+    const early = log.feedback(1, BUYER);
+    const [arranged, last] = [log.after(1).hire(SELLER, BUYER), log.after(1).hire(SELLER, BUYER)];
+    const { store } = await log.derive();
+    const hireOf = (receipt: string) => store.rows("receipt").get(receipt)?.hire ?? "";
+    const taken = () => store.rows("feedbackPair").get(`${SELLER}/${BUYER}`)?.taken;
+    const context = await openContext(store, { kind: "tick", block: log.block, time: log.time });
+    withdrawHire(context, hireOf(arranged));
+    expect(taken()).to.equal(1);
+    // The early feedback looks for another hire. It passes the arranged one, and the last one is too late.
+    withdrawHire(context, hireOf(first));
+    saveAgents(context);
+    expect(feedbackOf(store, early)).to.include({ standing: "unproven", hire: null });
+    expect(taken()).to.equal(2);
+    const late = log.feedback(1, BUYER);
+    apply(store, log.events.at(-1) as DeriveEvent, { trustSignatures: true });
+    expect(feedbackOf(store, late)).to.include({ standing: "backed", hire: hireOf(last) });
+    expect(taken()).to.equal(3);
   });
 
   it("waits for a hire; for each pair of agent and client at most 100 wait", async () => {

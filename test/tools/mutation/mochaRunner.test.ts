@@ -19,6 +19,18 @@ describe("a file", () => {
 });
 `;
 
+describe("the order of tests for mutants", () => {
+  it("begins with those that noticed the last mutants, and ends with the slowest", async () => {
+    const { roundsOf } = await import(path.join(repositoryRoot, "tools/mutation/typescript/mochaRunner.mjs"));
+    const took = new Map(Object.entries({ a: 90_000, b: 2_001, c: 101, d: 100, e: 7, f: 500, g: 2_000 }));
+    const tests = ["a", "b", "c", "d", "e", "f", "g", "new"];
+    expect(roundsOf(tests, [], took)).to.deep.equal([["d", "e", "new"], ["c", "f"], ["g"], ["b"], ["a"]]);
+    expect(roundsOf(tests, ["other", "b", "d"], took)).to.deep.equal([
+      ...[["b", "d"], ["e", "new"], ["c", "f"], ["g"], ["a"]],
+    ]);
+  });
+});
+
 describe("the runner of tests for mutants", () => {
   const ALL = ["a file passes", "a file notices"];
   let folder: string;

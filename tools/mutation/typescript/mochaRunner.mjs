@@ -23,8 +23,8 @@ export const strykerValidationSchema = {
   },
 };
 
-/** Tests up to this time, in milliseconds, run before the others. */
-const QUICK_MS = 100;
+/** Tests up to the first time, in milliseconds, run first, then those up to the second, and so on. */
+const ROUNDS_MS = [100, 500, 2_000, 10_000, Number.POSITIVE_INFINITY];
 
 /** How many of the tests that noticed the last mutants run first: neighbouring mutants fail the same tests. */
 const MAX_LAST_NOTICED = 6;
@@ -89,15 +89,10 @@ class MochaRunner {
     if (this.#isSpoiled && this.#ranMutant) throw new Error(SPOILED);
   }
 
-  /** First the tests that noticed the last mutants, then the quick ones, then the others. */
   async #runInRounds(testFilter, isBailing) {
     if (testFilter === undefined || !isBailing) return this.#run({ isBailing, testFilter });
-    const isQuick = (id) => (this.#tookMs.get(id) ?? 0) <= QUICK_MS;
-    const first = this.#lastNoticed.filter((id) => testFilter.includes(id));
-    const others = testFilter.filter((id) => !first.includes(id));
-    const rounds = [first, others.filter(isQuick), others.filter((id) => !isQuick(id))];
     const tests = [];
-    for (const round of rounds.filter(({ length }) => length > 0)) {
+    for (const round of roundsOf(testFilter, this.#lastNoticed, this.#tookMs)) {
       tests.push(...(await this.#run({ isBailing, testFilter: round })).tests);
       if (tests.some(isFailed)) break;
     }
@@ -144,6 +139,20 @@ class MochaRunner {
       );
     });
   }
+}
+
+/**
+ * The tests in the order in which they run: first those that noticed the last mutants, then the quickest, and the
+ * slowest last. So most mutants are noticed before a slow test runs.
+ */
+export function roundsOf(tests, lastNoticed, tookMs) {
+  const first = lastNoticed.filter((id) => tests.includes(id));
+  const roundOf = (id) => ROUNDS_MS.findIndex((ms) => (tookMs.get(id) ?? 0) <= ms);
+  const others = Map.groupBy(
+    tests.filter((id) => !first.includes(id)),
+    roundOf,
+  );
+  return [first, ...ROUNDS_MS.map((_, n) => others.get(n) ?? [])].filter(({ length }) => length > 0);
 }
 
 function isFailed({ status }) {
