@@ -76,7 +76,10 @@ export function createWatchedDeposits(parameters: {
     /** All watched deposits by their keys. If the store fails, the next call tries again. */
     all: async (): Promise<ReadonlyMap<string, Watched>> => (watched ??= await load()),
     /** Whether a deposit is watched, or is permanently settled. */
-    isKnown: (hire: Hire): boolean => watched?.has(keyOf(hire)) || over.has(keyOf(hire)),
+    isKnown: (hire: Hire): boolean => {
+      const key = keyOf(hire);
+      return watched?.has(key) || over.has(key);
+    },
     add: (hire: Hire, isSettled: boolean): Promise<void> =>
       put(keyOf(hire), hire, isSettled ? now() : undefined),
     /** The deposit is settled for good, so it is not watched. */

@@ -58,7 +58,11 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
   }
   const batchOf = (data: string) => abi.encodeFunctionData("batch", [[data], 1_000_000n]);
   const ids = new Map<Hire, string>();
-  const balance = (address: string) => token.balanceOf(address);
+  // Without a contract object of ethers, because the matrix asks this thousands of times.
+  const balance = async (address: string): Promise<bigint> => {
+    const data = token.interface.encodeFunctionData("balanceOf", [address]);
+    return BigInt(await provider.send("eth_call", [{ to: tokenAddress, data }, "latest"]));
+  };
 
   const world = {
     kind,
