@@ -1,11 +1,11 @@
 import type { Address } from "tallystick-protocol/address";
 import type { SPAM_REASONS } from "tallystick-protocol/erc8004/responseFile";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import type { PostedOrNot } from "tallystick-sdk/erc8004/postFeedback";
 import type { Posting } from "tallystick-sdk/erc8004/posting";
 import { type PostResponseParameters, postResponse } from "tallystick-sdk/erc8004/postResponse";
-import { requestService } from "tallystick-sdk/requestService";
+import { requestBundle } from "tallystick-sdk/proof/requestBundle";
 import { openPosting, type PostOptions } from "./openPosting.ts";
 
 /** The options of the command line. */
@@ -43,11 +43,7 @@ export async function respond(
 }
 
 async function verdictProof({ baseUrl, ledger }: Posting, hash: string) {
-  const { text } = await requestService({
-    baseUrl,
-    path: `/v1/ledger/bundle?hash=${encodeURIComponent(hash)}`,
-  });
-  const bundle = parseProofBundle(text);
+  const bundle = await requestBundle({ baseUrl, hash });
   const proof = verifyProofBundle(bundle, { leaveWriterToChain: true });
   if (proof.entry.currentHash === hash && (proof.ledger?.id ?? "local") === ledger) return bundle;
   throw new InvalidInputError({

@@ -4,14 +4,11 @@ import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
-import {
-  parseProofBundle,
-  type VerifiedProof,
-  verifyProofBundle,
-} from "tallystick-protocol/proof/proofBundle";
+import { type VerifiedProof, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { checkBuyerSignature, checkReceipt } from "tallystick-protocol/records/receipt";
 import { isSignedBy, recordFromPayload } from "tallystick-protocol/records/record";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
+import { requestBundle } from "tallystick-sdk/proof/requestBundle";
 import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { requestService, ServiceError } from "tallystick-sdk/requestService";
 import { settledEntryForm } from "tallystick-sdk/settledEntryForm";
@@ -267,11 +264,11 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
 
 async function verifyReceipt(context: McpContext, entry: string) {
   const [bundle, key] = await Promise.all([
-    read(context, `/v1/ledger/bundle?hash=${entry}`),
+    requestBundle({ baseUrl: context.baseUrl, hash: entry, fetch: context.fetch }),
     read(context, "/v1/ledger/key"),
   ]);
   const { chain } = context;
-  const proof = verifyProofBundle(parseProofBundle(bundle), {
+  const proof = verifyProofBundle(bundle, {
     keys: parseVerifierKeys(key),
     leaveWriterToChain: chain !== undefined,
   });

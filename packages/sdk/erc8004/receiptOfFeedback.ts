@@ -1,10 +1,10 @@
 import type { Address } from "tallystick-protocol/address";
 import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistryAbi";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { type ProofBundle, parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { type ProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { checkReceipt } from "tallystick-protocol/records/receipt";
 import { recordFromPayload } from "tallystick-protocol/records/record";
-import { requestService } from "../requestService.ts";
+import { requestBundle } from "../proof/requestBundle.ts";
 import { findFeedback, type PostedFeedback, receiptIn } from "./findFeedback.ts";
 import type { Posting } from "./posting.ts";
 
@@ -32,8 +32,7 @@ export async function receiptOfFeedback(parameters: GivenFeedback): Promise<Proo
   const hash = receiptIn(posted.uri);
   if (hash === undefined)
     refuse("is a feedback that names no receipt, so no verdict can be shown to be of its hire");
-  const { text } = await requestService({ baseUrl, path: `/v1/ledger/bundle?hash=${hash}`, fetch });
-  const bundle = parseProofBundle(text);
+  const bundle = await requestBundle({ baseUrl, hash, fetch });
   const proof = verifyProofBundle(bundle, { leaveWriterToChain: true });
   if (proof.entry.currentHash !== hash || (proof.ledger?.id ?? "local") !== ledger)
     refuse("names a receipt for which the node gave the proof of something else");
