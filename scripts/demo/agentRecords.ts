@@ -3,6 +3,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signBody, signRecord } from "tallystick-protocol/records/record";
 import type { RecordType } from "tallystick-protocol/records/recordTypes";
+import { OWN_CONNECTION } from "../processes/ownConnection.ts";
 import type { Actor } from "./actors.ts";
 import type { DemoNode } from "./startDemoNode.ts";
 
@@ -47,7 +48,7 @@ export function createAgentRecords(
   async function send(path: string, content: object, by: Actor): Promise<Settled> {
     const response = await fetch(`${url}${path}`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...OWN_CONNECTION },
       body: JSON.stringify(content),
       signal,
     });
@@ -70,7 +71,9 @@ export function createAgentRecords(
 
     /** How many entries the ledger has. */
     latest: async (): Promise<{ size: number }> =>
-      (await (await fetch(`${url}/v1/ledger/latest`, { signal })).json()) as { size: number },
+      (await (await fetch(`${url}/v1/ledger/latest`, { headers: OWN_CONNECTION, signal })).json()) as {
+        size: number;
+      },
 
     /** Publishes an offer. */
     list: (

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
 import { TallystickError } from "tallystick-protocol/errors";
+import { OWN_CONNECTION } from "../processes/ownConnection.ts";
 import { waitUntil } from "../processes/waitUntil.ts";
 import { actors, agents, nameOf } from "./actors.ts";
 import {
@@ -89,7 +90,7 @@ const SLAS = `{
 export async function askGraphql<T>(url: string, query: string, signal?: AbortSignal): Promise<T> {
   const response = await fetch(`${url}/graphql`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...OWN_CONNECTION },
     body: JSON.stringify({ query }),
     ...(signal && { signal }),
   });

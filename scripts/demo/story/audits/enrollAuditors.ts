@@ -2,6 +2,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { type Auditor, createAuditor } from "tallystick-sdk/auditor/createAuditor";
 import { AUDIT_CAPABILITY, auditHireSchemas } from "tallystick-sdk/audits/auditHire";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { OWN_CONNECTION } from "../../../processes/ownConnection.ts";
 import { type Actor, actors } from "../../actors.ts";
 import { hireOnce } from "../hireDirectly.ts";
 import { EXTRACT, SUMMARIZE, TRANSLATE } from "../openMarket.ts";
@@ -33,7 +34,9 @@ export type DemoAuditor = { actor: Actor; open: () => Auditor };
  */
 export async function enrollAuditors(scene: Scene, parties: Parties): Promise<DemoAuditor[]> {
   const { node, records, untilAnchored, chain, signal } = scene;
-  const { params } = (await (await fetch(`${node.url}/v1/params`, { signal })).json()) as {
+  const { params } = (await (
+    await fetch(`${node.url}/v1/params`, { headers: OWN_CONNECTION, signal })
+  ).json()) as {
     params: RecordBody;
   };
   await records.publishParams(operator, {
