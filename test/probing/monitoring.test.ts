@@ -323,7 +323,9 @@ describe("an agent's own monitoring", () => {
             headers: new Headers(),
             isCut: false,
           },
-          text: url.endsWith("/robots.txt") ? "User-agent: tallystick-prober\nDisallow: /" : said(0.95, 1_000),
+          text: url.endsWith("/robots.txt")
+            ? "User-agent: tallystick-prober\nDisallow: /"
+            : said(0.95, 1_000),
         }),
         monitored: async function* () {
           if (host.isListed) yield { agent: "0xa", endpoint: "https://a.example/sla", measured };

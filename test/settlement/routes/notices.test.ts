@@ -280,6 +280,15 @@ describe("a store of subscriptions that is full", () => {
     store.close();
   });
 
+  it("lets the free sites of a hosting service take no place of an owner that has several addresses", () => {
+    const store = new NoticeStore(undefined, 5);
+    for (const n of [1, 2]) add(store, n, `https://h${n}.honest.example/a`);
+    for (const n of [3, 4, 5, 6, 7]) add(store, n, `https://free${n}.vercel.app/x`);
+    const hosts = store.list("", 10, NOW).map(({ url }) => new URL(url).hostname);
+    expect(hosts).to.have.length(5).and.to.include.members(["h1.honest.example", "h2.honest.example"]);
+    store.close();
+  });
+
   it("finds the sites of an earlier version's subscriptions anew", () => {
     const folderOf = path.join(folder.path, "earlier");
     mkdirSync(folderOf);
