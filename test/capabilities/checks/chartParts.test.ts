@@ -280,6 +280,24 @@ describe("bars that are found among the patches", () => {
       return said(0, { isPatch });
     };
     expect([hole(6), hole(5)], "a label in the bar").to.deep.equal([true, false]);
+    // The two samples at each edge of a bar are its soft edge.
+    const holes = (columns: number[], levels: number[]) =>
+      said(0, {
+        isPatch: (x, y) => !(columns.includes((x - 10) % 30) && levels.includes(99 - y)),
+      });
+    const [inner, three] = [
+      [2, 3, 4, 5, 6, 7],
+      [50, 51, 52],
+    ];
+    expect(
+      [
+        [0, 1],
+        [2, 3],
+        [6, 7],
+        [8, 9],
+      ].map((columns) => holes(columns, three)),
+    ).to.deep.equal([...[false, true, true, false]]);
+    expect([41, 42, 77, 78].map((level) => holes(inner, [level]))).to.deep.equal([false, true, true, false]);
   });
 });
 
