@@ -143,6 +143,7 @@ describe("the weather at a place", () => {
       [{}, reading({ conditions: "a shot of rain", temperature_c: 14 }), undefined],
       [{}, reading({ conditions: "雪" }), undefined],
       [{}, reading({ conditions: "5!" }), "has no words for the conditions"],
+      [{}, reading({ conditions: "ok" }), "has no words for the conditions"],
     ]);
   });
 

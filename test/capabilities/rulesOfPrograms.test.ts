@@ -110,6 +110,7 @@ describe("the run of a program", () => {
     await holdRules(id, "computed_what_it_prints", [
       run(code, { stdout: "42\n" }),
       run(code, { stdout: "42\r\n\r\n" }),
+      run("print(1)\nprint(2)", { stdout: "1\r\n2\r\n" }),
       run(code, { stdout: "43\n" }, wrong("42\n")),
       run(code, { stdout: "42\n", exit_code: 1 }, wrong("42\n")),
       run("print(input())", { stdout: "x\n" }),
@@ -196,6 +197,8 @@ describe("the review of a program", () => {
       about("to us", nothing),
     ]);
     for (const [own, message, complaint] of [
+      ["let ab = 1;", "Use ab later", undefined],
+      ["let e = 1;", "Wrong, i.e. bad", nothing],
       ["let ab_cd = 1;", "The ab here", nothing],
       ["let sum_of = 1;", "The sum here", undefined],
       ["let total_value = 1;", "The value here", nothing],

@@ -59,7 +59,6 @@ export function barsFit(bars: readonly Bar[], base: number, values: readonly num
   if (tips.length === values.length + 1)
     return [0, 1].some((at) => tipsFit(tips.slice(at, at + values.length), values));
   if (tips.length > values.length || tips.length === 0) return false;
-  if (tips.length === values.length) return tipsFit(tips, values);
   return [Math.abs, Number].some((size) => {
     const missing = flattest(values, values.length - tips.length, size);
     return tipsFit(

@@ -227,7 +227,7 @@ function asClock(written: string): string[] {
   return [`${hour}:${match[2]}`, `${hour % 12 || 12}:${match[2]}`];
 }
 
-/** In Unicode the ten digits of a script follow one another, zero first, and some scripts follow one another too. */
+/** In Unicode the ten digits of a script follow one another, zero first. Some scripts follow one another too. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 0x30;
   let zero = code;

@@ -136,6 +136,8 @@ describe("bars at their line", () => {
     const long = [bar(0, 100), bar(15, 60), bar(-60, -15), bar(16, 60), bar(-60, -16)];
     expect(barsAt(long, 0)).to.deep.equal(long.slice(0, 3));
     expect(barsAt([], 0)).to.deep.equal([]);
+    const raised = [bar(100, 200), bar(115, 160), bar(116, 160)];
+    expect(barsAt(raised, 100)).to.deep.equal(raised.slice(0, 2));
   });
 
   it("show values by their tips, up or down, and on a mirrored axis for values that are not negative", () => {
@@ -149,12 +151,42 @@ describe("bars at their line", () => {
     expect(barsFit(hanging, 0, [1, 2, -4])).to.equal(false);
     expect(barsFit(hanging, 0, [-1, -2, -4])).to.equal(true);
     expect(barsFit([], 0, [1])).to.equal(false);
-    expect(barsFit(up(5, 10, 20, 40), 0, [1, 2, 4]), "a symbol first").to.equal(true);
+    expect(barsFit(up(30, 10, 20, 40), 0, [1, 2, 4]), "a symbol first").to.equal(true);
     expect(barsFit(up(10, 20, 40, 5), 0, [1, 2, 4]), "a symbol last").to.equal(true);
     expect(barsFit(up(10, 30, 20, 40), 0, [1, 2, 4])).to.equal(false);
     expect(barsFit(up(10, 20, 40, 5, 5), 0, [1, 2, 4])).to.equal(false);
     expect(barsFit(up(20, 40), 0, [0.1, 2, 4]), "a tiny value").to.equal(true);
     expect(barsFit(up(20, 40), 0, [2, 2, 4])).to.equal(false);
+    const raised = [bar(90, 100), bar(80, 100), bar(60, 100)];
+    expect(barsFit(raised, 100, [-1, -2, -4]), "hanging from another line").to.equal(true);
+    expect(barsFit([bar(-10, 0), bar(0, 20), bar(-40, 0)], 0, [1, -2, 4]), "mirrored signs").to.equal(false);
+  });
+
+  it("may lack the flattest values, wherever they stand in the list", () => {
+    const up = (...lengths: number[]) => lengths.map((length) => bar(0, length));
+    expect(barsFit(up(40, 20), 0, [40, 2, 20])).to.equal(true);
+    expect(barsFit(up(40, 20), 0, [2, 40, 3, 20])).to.equal(true);
+    expect(barsFit([bar(-30, 0), bar(0, 40)], 0, [2, -30, 40]), "by size").to.equal(true);
+    expect(barsFit(up(30, 40), 0, [-50, -20, -10]), "at the foot of a cut axis").to.equal(true);
+    expect(barsFit([bar(-20, 0), bar(-40, 0)], 0, [0, 2, 4]), "mirrored").to.equal(true);
+    expect([-8, -9, -10].map((tiny) => barsFit(up(50, 100), 0, [tiny, 50, 100]))).to.deep.equal([
+      ...[true, false, false],
+    ]);
+  });
+
+  it("begin at zero, or not too far below the values", () => {
+    const from = (base: number, values: number[]) =>
+      values.map((value) => (value >= base ? bar(0, value - base) : bar(value - base, 0)));
+    const fits = (base: number, values: number[]) => barsFit(from(base, values), 0, values);
+    const positive = [10, 25, 18, 40];
+    expect([fits(0, positive), fits(-6, positive), fits(-8, positive)]).to.deep.equal([true, true, false]);
+    const both = [-10, 25, 5];
+    expect([fits(-34, both), fits(-37, both)]).to.deep.equal([true, false]);
+    const negative = [-10, -25, -40];
+    expect([fits(6, negative), fits(13, negative), fits(20, negative)]).to.deep.equal([true, true, false]);
+    const alike = [1000, 1005, 1010, 1002];
+    const bars = [100, 100, 101, 101].map((length) => bar(0, length));
+    expect(barsFit(bars, 0, alike), "too alike for their order to be seen").to.equal(true);
   });
 });
 
@@ -181,6 +213,21 @@ describe("bars that are found among the patches", () => {
     ]);
   });
 
+  it("are joined from pieces with the same sides, give or take one sample, and have the usual width", () => {
+    const found = (...patches: ReturnType<typeof patch>[]) => chartBars(marks({ patches }), false).length;
+    const first = patch(10, 10, 10, 20);
+    for (const same of [
+      patch(10, 50, 10, 20),
+      patch(11, 50, 9, 20),
+      patch(10, 50, 11, 20),
+      patch(9, 50, 11, 20),
+    ])
+      expect(found(first, same), JSON.stringify(same)).to.equal(1);
+    for (const other of [patch(10, 50, 12, 20), patch(12, 50, 8, 20)])
+      expect(found(first, other), JSON.stringify(other)).to.equal(2);
+    expect(found(first, patch(30, 10, 30, 20), patch(70, 10, 10, 20))).to.equal(2);
+  });
+
   it("are no bands, which depends on the direction of the bars", () => {
     const found = (wide: number, high: number, isLying: boolean) =>
       chartBars(marks({ patches: [patch(0, 0, wide, high)] }), isLying).length;
@@ -205,11 +252,52 @@ describe("bars that are found among the patches", () => {
       true,
       false,
     ]);
+    // A label is at most 4 samples from the line, and at most three tenths of the picture beyond it.
+    const inkAt = (wanted: number, base: number, all = bars) =>
+      areLabelled(
+        marks({ isInk: (x, y) => 99 - y === wanted && x % 30 >= 10 && x % 30 < 20, isPatch: () => true }),
+        all,
+        base,
+        false,
+      );
+    expect([5, 6, 35, 36].map((level) => inkAt(level, 40))).to.deep.equal([false, true, true, false]);
+    const hanging = bars.map((one) => ({ ...one, low: 20, high: 60 }));
+    expect([63, 64, 93, 94].map((level) => inkAt(level, 60, hanging))).to.deep.equal([
+      ...[false, true, true, false],
+    ]);
+    // A label may reach half of the way to the next bar. Each bar has six columns of ink, and the first has one less.
+    const between = (first: number, without: number) => {
+      const isInk = (x: number, y: number) => 99 - y === 30 && (x - first + 90) % 30 < 6 && x !== without;
+      return areLabelled(marks({ isInk, isPatch: () => true }), bars, 40, false);
+    };
+    expect([between(24, -1), between(25, 0), between(0, -1), between(29, 29)]).to.deep.equal([
+      ...[true, false, true, false],
+    ]);
+    const twoOfThree = (x: number, y: number) => 99 - y === 30 && x < 60;
+    expect(areLabelled(marks({ isInk: twoOfThree, isPatch: () => true }), bars, 40, false)).to.equal(false);
     const hole = (count: number) => {
       const isPatch = (x: number, y: number) => !((x - 12) % 30 < count && 99 - y === 60);
       return said(0, { isPatch });
     };
     expect([hole(6), hole(5)], "a label in the bar").to.deep.equal([true, false]);
+    // The two samples at each edge of a bar are its soft edge.
+    const holes = (columns: number[], levels: number[]) =>
+      said(0, {
+        isPatch: (x, y) => !(columns.includes((x - 10) % 30) && levels.includes(99 - y)),
+      });
+    const [inner, three] = [
+      [2, 3, 4, 5, 6, 7],
+      [50, 51, 52],
+    ];
+    expect(
+      [
+        [0, 1],
+        [2, 3],
+        [6, 7],
+        [8, 9],
+      ].map((columns) => holes(columns, three)),
+    ).to.deep.equal([...[false, true, true, false]]);
+    expect([41, 42, 77, 78].map((level) => holes(inner, [level]))).to.deep.equal([false, true, true, false]);
   });
 });
 

@@ -84,7 +84,9 @@ describe("a hire", () => {
     ]);
     // A new signature does not cover an earlier signature, of whatever form.
     for (const signature of [signed.signature, "none"]) {
-      const again = await signHireRequest({ ...signed, signature } as unknown as typeof terms, { account });
+      const again = await signHireRequest({ ...signed, signature } as unknown as typeof terms, {
+        account,
+      });
       expect(again.signature).to.equal(signed.signature);
     }
   });
