@@ -52,8 +52,8 @@ const PAYMENTS =
 
 /**
  * Every part in which an unnoticed change may cost money or make a published number wrong. A room consists of the parts whose
- * names begin with its name. Each part has its own tests and its own kept outcomes. The tests of `settlement/…`,
- * `sdk/hires` and `sdk/keeper` need a chain or a disk, so these parts take longest.
+ * names begin with its name. Each part has its own tests and its own kept outcomes. The tests of `settlement/ledger`,
+ * `settlement/anchoring`, `sdk/hires` and `sdk/keeper` need a chain or a disk, so these parts take longest.
  */
 export const rooms: Room[] = [
   derive(
@@ -140,14 +140,25 @@ export const rooms: Room[] = [
     tests: [
       "test/settlement/engine/{diskList,heldIndex,heldProposals,indexRetry,ledgerIndex,lookUps,onceAndAllowed,settlementEngine}.test.ts",
       "test/settlement/routes/{reviews,reading}.test.ts",
+      "test/settlement/refusedIndex.test.ts",
     ],
   },
   {
     name: "settlement/ledger",
-    sources: ["services/settlement/{ledger,anchoring,proofs,keys,claims}/**/*.ts"],
+    sources: ["services/settlement/{ledger,keys}/*.ts"],
     tests: [
-      "test/settlement/{ledger,routes,anchoring,keys,signatures}/*.test.ts",
-      "test/settlement/{histories,restoredCopy,keyRotation,succession}.test.ts",
+      "test/settlement/{ledger,keys}/*.test.ts",
+      "test/settlement/engine/{settlementEngine,onceAndAllowed}.test.ts",
+      "test/settlement/routes/reading.test.ts",
+    ],
+  },
+  {
+    name: "settlement/anchoring",
+    sources: ["services/settlement/{anchoring,proofs,claims}/*.ts"],
+    tests: [
+      "test/settlement/{anchoring,proofs}/*.test.ts",
+      "test/settlement/routes/{claims,proofs}.test.ts",
+      "test/settlement/keyRotation.test.ts",
     ],
   },
 
