@@ -183,6 +183,19 @@ describe("a hire that may be audited", () => {
     }
   });
 
+  it("is not failed by a second receipt of its seller that leaves out a hash or both", async () => {
+    for (const left of [["params_hash"], ["result_hash"], ["params_hash", "result_hash"]]) {
+      const log = scene();
+      log.hire(SELLER, BUYER, { hire_id: hireIdFor("one"), ...HASHES });
+      log.after(1).tick(tickHash(2));
+      const body = { ...(log.events.findLast((it) => it.kind === "record")?.body as RecordBody) };
+      for (const name of left) delete body[name];
+      log.said("receipt", SELLER, body, OTHER_LEDGER);
+      const { audit } = await only(log);
+      expect([audit.status, audit.reason], left.join()).to.deep.equal(["assigned", null]);
+    }
+  });
+
   it("is not bought by a pool, and has at least the lowest price of a hire", async () => {
     const log = scene();
     log.hire(SELLER, POOL, HASHES);
