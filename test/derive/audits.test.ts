@@ -140,6 +140,10 @@ describe("a hire that may be audited", () => {
       expect([audit.status, audit.reason]).to.deep.equal(
         more === HASHES ? ["assigned", null] : ["failed", "undisclosed"],
       );
+      // The audit has what its receipt says, also if this is not all that an auditor needs.
+      const { params_hash: paramsHash = null, result_hash: resultHash = null } = more as RecordBody;
+      expect(audit).to.include({ capability: "text.translate", paramsHash, resultHash });
+      expect(audit.receipt).to.be.a("string");
     }
   });
 
