@@ -128,6 +128,42 @@ describe("a hire that an operator arranged", () => {
     }
   });
 
+  it("keeps its outcome if its deposit was made before the list, and paid out after it", async () => {
+    const log = scene();
+    log.listing(SELLER, "text.translate", {
+      ...{ payment_mode: "platform_escrow:swarmwage-partnered", audit: { operator: AUDITED } },
+    });
+    const id = log.after(DAY).deposit(SELLER, CANARY, { hireId: hireId(CANARY, "n-1") });
+    log.after(1);
+    commit(log, "good");
+    log.after(1).receipt(SELLER, CANARY, { hire_id: hireId(CANARY, "n-1"), escrow_id: id, ...HASHES });
+    log.delivered(id).released(id);
+    reveal(log, "good");
+    const { store } = await log.derive();
+    expect(store.rows("canary").get(CANARY)).to.include({ status: "late", hire: null });
+    expect(store.rows("hire").get(id)?.isCanary).to.equal(false);
+  });
+
+  it("stays as its first list revealed it if a second list names its buyer too", async () => {
+    const log = scene();
+    commit(log, "good");
+    commit(log, "bad");
+    log.after(60).hire(SELLER, CANARY, arranged);
+    await judged(log, "pass");
+    reveal(log, "good");
+    const before = (await log.derive()).store;
+    const second = reveal(log, "bad");
+    const { store } = await log.derive();
+    expect(reasonOf(store, second)).to.equal(null);
+    for (const table of ["canary", "auditorError"] as const)
+      expect([...store.rows(table)], table).to.deep.equal([...before.rows(table)]);
+    const [audited] = before.rows("auditAssignment").values();
+    expect([...before.rows("auditorError").keys()]).to.deep.equal([
+      `${AUDITED}/${audited?.auditor}/text.translate`,
+    ]);
+    expect([...store.rows("canaryList").values()].map(({ voids }) => voids)).to.deep.equal([0, 1]);
+  });
+
   it("is recognised also if a stranger joins its wallet with wallets that bought from many sellers", async () => {
     const log = scene();
     commit(log, "good");

@@ -1,4 +1,10 @@
 import { expect } from "chai";
+import { agentRow } from "tallystick-derive/agentRow";
+import { openContext } from "tallystick-derive/applyContext";
+import { leaveFalseRefunds, passedContested, trustedOutcome } from "tallystick-derive/audits/contested";
+import { uncountAudit, withdrawAudit } from "tallystick-derive/audits/effects";
+import { clearElevations, elevatedUntil, raiseElevation } from "tallystick-derive/audits/elevations";
+import type { Row } from "tallystick-derive/tables";
 import type { Hex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import {
@@ -404,5 +410,61 @@ describe("after a hire was rolled back", () => {
       log.hire(SELLER, wallet(5), HASHES);
       expect(await ppmOf(log), "the seller's own hire").to.equal(200_000);
     }
+  });
+});
+
+describe("the steps of a contested refund", () => {
+  const contested = async () => {
+    const log = market();
+    const hire = refunded(log);
+    const { store } = await log.derive();
+    const context = await openContext(store, { kind: "tick", block: log.block, time: log.time });
+    const audit = () => store.rows("audit").get(hire) as Row<"audit">;
+    const buyer = () => agentRow(context, BUYER);
+    return { store, context, audit, buyer };
+  };
+
+  it("count a refund as false once, and take it back once", async () => {
+    const { context, audit, buyer } = await contested();
+    leaveFalseRefunds(context, audit().id);
+    expect(buyer().falseRefunds).to.equal(0);
+    passedContested(context, audit());
+    expect([audit().isRefundFalse, buyer().falseRefunds]).to.deep.equal([true, 1]);
+    for (let n = 0; n < 2; n++) leaveFalseRefunds(context, audit().id);
+    expect([audit().isRefundFalse, buyer().falseRefunds]).to.deep.equal([false, 0]);
+  });
+
+  it("count no refund of a hire as false that an operator arranged", async () => {
+    const { context, audit, buyer } = await contested();
+    withdrawAudit(context, audit().id, "good");
+    passedContested(context, audit());
+    expect([audit().isRefundFalse, buyer().falseRefunds]).to.deep.equal([false, 0]);
+  });
+
+  it("make only the refunds after delivery neutral of a buyer with a false refund", async () => {
+    const { context, store, audit } = await contested();
+    const hire = store.rows("hire").get(audit().id) as Row<"hire">;
+    const refund = { ...hire, refundAfterDelivery: true };
+    expect(trustedOutcome(context, BUYER, refund)).to.equal(refund);
+    passedContested(context, audit());
+    expect(trustedOutcome(context, BUYER, refund)).to.deep.equal({ ...refund, outcome: "neutral" });
+    const paid = { ...hire, outcome: "success", refundAfterDelivery: false };
+    expect(trustedOutcome(context, BUYER, paid)).to.equal(paid);
+  });
+
+  it("change no count of the seller for an audit that counted nowhere", async () => {
+    const { context, audit } = await contested();
+    const before = { ...agentRow(context, SELLER) };
+    expect(uncountAudit(context, audit())).to.equal(audit());
+    expect({ ...agentRow(context, SELLER) }).to.deep.equal(before);
+  });
+
+  it("lose their effect on a cluster that splits, for each version of the verification", async () => {
+    const { context } = await contested();
+    for (const version of ["v0", "v1"]) raiseElevation(context, "a cluster", version, 9_000);
+    raiseElevation(context, "another", "v0", 8_000);
+    clearElevations(context, "a cluster");
+    const left = ["v0", "v1"].map((it) => elevatedUntil(context, "a cluster", it));
+    expect([...left, elevatedUntil(context, "another", "v0")]).to.deep.equal([0, 0, 8_000]);
   });
 });

@@ -140,6 +140,10 @@ describe("a hire that may be audited", () => {
       expect([audit.status, audit.reason]).to.deep.equal(
         more === HASHES ? ["assigned", null] : ["failed", "undisclosed"],
       );
+      // The audit has what its receipt says, also if this is not all that an auditor needs.
+      const { params_hash: paramsHash = null, result_hash: resultHash = null } = more as RecordBody;
+      expect(audit).to.include({ capability: "text.translate", paramsHash, resultHash });
+      expect(audit.receipt).to.be.a("string");
     }
   });
 
@@ -180,6 +184,19 @@ describe("a hire that may be audited", () => {
         "equivocation",
         ratePpm === 0 ? "rules" : "sample",
       ]);
+    }
+  });
+
+  it("is not failed by a second receipt of its seller that leaves out a hash or both", async () => {
+    for (const left of [["params_hash"], ["result_hash"], ["params_hash", "result_hash"]]) {
+      const log = scene();
+      log.hire(SELLER, BUYER, { hire_id: hireIdFor("one"), ...HASHES });
+      log.after(1).tick(tickHash(2));
+      const body = { ...(log.events.findLast((it) => it.kind === "record")?.body as RecordBody) };
+      for (const name of left) delete body[name];
+      log.said("receipt", SELLER, body, OTHER_LEDGER);
+      const { audit } = await only(log);
+      expect([audit.status, audit.reason], left.join()).to.deep.equal(["assigned", null]);
     }
   });
 
