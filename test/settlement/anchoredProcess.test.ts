@@ -22,7 +22,7 @@ import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
 import { compiledOnce, nodeProgram } from "../../scripts/processes/nodeProgram.ts";
-import { builtContracts } from "../support/builtContracts.ts";
+import { builtContracts } from "../../tools/testing/builtContracts.ts";
 import { mortalRpc } from "./support/mortalRpc.ts";
 import {
   listening,
