@@ -289,6 +289,7 @@ describe("a node's event log", () => {
       expect(metrics).to.match(/^tallystick_blocked_at_transfers_seconds [1-9]/m);
       expect(metrics).to.match(/^tallystick_log_requests_total\{source="rpc:127[^}]*outcome="ok"\} [1-9]/m);
       expect(metrics).to.match(/^tallystick_transfers_unchecked_seconds 0$/m);
+      await indexer.stop();
     } finally {
       await rpc.close();
     }
@@ -319,6 +320,7 @@ describe("a node's event log", () => {
         );
         return agent !== null;
       });
+      await indexer.stop();
     } finally {
       await rpc.close();
     }
@@ -373,9 +375,11 @@ describe("a node's event log", () => {
     const lines: object[] = [];
     for await (const line of snapshot.eventLog()) lines.push(JSON.parse(line));
     await snapshot.close();
+    await indexer.stop();
     return lines;
   }
 
+  /** Starts a node. Its test stops it, because a node that only waits for blocks takes a tenth of a core. */
   async function start(
     name: string,
     ledgers: { id: Hex; place: string }[],
@@ -391,6 +395,7 @@ describe("a node's event log", () => {
       ANCHORED_LEDGER: chain.anchoredLedger,
       LEDGERS: ledgers.map(({ id, place }) => `${id}=${place}`).join(","),
       TICK_BLOCKS: String(TICK_BLOCKS),
+      POLLING_INTERVAL_MS: "250",
       ...more,
     };
     return { ...(await startIndexer(supervisor, folder, environment, name)), databaseUrl };

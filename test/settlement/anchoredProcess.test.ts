@@ -23,7 +23,7 @@ import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
 import { localTransport } from "../../scripts/processes/localTransport.ts";
 import { compiledOnce, nodeProgram } from "../../scripts/processes/nodeProgram.ts";
-import { builtContracts } from "../support/builtContracts.ts";
+import { builtContracts } from "../../tools/testing/builtContracts.ts";
 import { mortalRpc } from "./support/mortalRpc.ts";
 import {
   listening,

@@ -1,5 +1,5 @@
 import { network } from "hardhat";
-import { builtContracts } from "./builtContracts.ts";
+import { builtContracts } from "../../tools/testing/builtContracts.ts";
 
 /**
  * The time limit for hooks that call {@link freshChain}. The first call in a process compiles the contracts if

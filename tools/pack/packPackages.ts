@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { findNpm } from "../../scripts/bootstrap/npm.mjs";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { compilerEnvironment } from "../compilerEnvironment.ts";
 import { packFailed } from "./packFailed.ts";
 import { type OwnManifest, type PublishedManifest, publishedManifest } from "./publishedManifest.ts";
 import { mapSpecifiers, splitSpecifier } from "./specifiers.ts";
@@ -182,7 +183,8 @@ function npmPack(folder: string, outFolder: string): string {
 }
 
 function run(command: string, args: string[], cwd: string): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  const env = { ...process.env, ...compilerEnvironment };
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8", env });
   if (status === 0) return stdout;
   throw packFailed(`${path.basename(args[0] ?? command)} ended with ${status}:\n${stdout}${stderr}`);
 }

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import path from "node:path";
 import { readTypeScript } from "../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { compilerEnvironment } from "../compilerEnvironment.ts";
 
 /** One program of the test run. */
 export type TestStep = {
@@ -58,6 +59,7 @@ export function allSteps(): TestStep[] {
     args: [programs.types, "--noEmit", "--checkers", "1"],
     counts: false,
     needsBuild: true,
+    env: compilerEnvironment,
   };
   const tests = testFolders().flatMap((folder) => {
     const apart = APART[folder];

@@ -2,6 +2,7 @@ import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import { createPublicClient, http } from "viem";
 import userConfig from "../../../hardhat.config.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { builtContracts } from "../../../tools/testing/builtContracts.ts";
 import { addChaiMatchers } from "../../contracts/support/chaiMatchers.ts";
 import type { ForkSettings } from "./forkSettings.ts";
 
@@ -32,7 +33,7 @@ export async function forkChain({ url, blockNumber }: ForkSettings) {
     {},
     repositoryRoot,
   );
-  await hre.tasks.getTask("build").run({ quiet: true });
+  await builtContracts();
   await addChaiMatchers(hre);
   const connection = await hre.network.create("fork");
   return { ...connection, connection, chainId };

@@ -4,6 +4,7 @@ import path from "node:path";
 import { nodePackage } from "../../../scripts/bootstrap/findNode.mjs";
 import { findNpm } from "../../../scripts/bootstrap/npm.mjs";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { compilerEnvironment } from "../../../tools/compilerEnvironment.ts";
 import type { PackedPackage } from "../../../tools/pack/packPackages.ts";
 
 export type Installed = {
@@ -85,7 +86,8 @@ function asProject(folder: string): string {
 
 /** Runs a command and returns its output. @throws if its exit code is not 0 */
 export function run(command: string, args: readonly string[], cwd: string): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  const env = { ...process.env, ...compilerEnvironment };
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8", env });
   if (status === 0) return stdout;
   throw new Error(`${command} ${args.join(" ")} ended with ${status ?? error}:\n${stdout}${stderr}`);
 }

@@ -1,10 +1,11 @@
 import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
 import { id as keccakOfText, MaxUint256, ZeroAddress } from "ethers";
-import hre, { network } from "hardhat";
+import { network } from "hardhat";
 import { authorizationFields } from "tallystick-protocol/escrow/authorization";
 import { escrowId, hireTypes, type Hire as ProtocolHire } from "tallystick-protocol/escrow/hire";
 import { permitFields } from "tallystick-protocol/escrow/permit";
 import type { TestUSDC } from "../../../types/ethers-contracts/test/index.ts";
+import { builtContracts } from "../../testing/builtContracts.ts";
 
 /** A hire as ethers passes it. */
 export type Hire = Omit<ProtocolHire, "hireId" | "buyer" | "seller" | "payee" | "feeRecipient" | "arbiter"> &
@@ -45,7 +46,7 @@ export const likeFiatToken: DeployToken = async (ethers) => {
  * storage slot. Every run is the same except for the block times.
  */
 export async function benchChain(deployToken: DeployToken = plainToken) {
-  await hre.tasks.getTask("build").run({ quiet: true });
+  await builtContracts();
   const { ethers, networkHelpers } = await network.create();
   const [relayer, guardian, buyer, seller, payee, feeRecipient, arbiter] =
     (await ethers.getSigners()) as unknown as [S, S, S, S, S, S, S];

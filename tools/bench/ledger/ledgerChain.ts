@@ -6,6 +6,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import { localTransport } from "../../../scripts/processes/localTransport.ts";
+import { builtContracts } from "../../testing/builtContracts.ts";
 
 /** The first account of Hardhat's local chain, which has money. */
 export const WRITER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -20,7 +21,7 @@ export type LedgerChain = {
 
 /** A local chain behind HTTP with an AnchoredLedger on it. */
 export async function ledgerChain(): Promise<LedgerChain> {
-  await hre.tasks.getTask("build").run({ quiet: true });
+  await builtContracts();
   const port = await freePort();
   const server = await network.createServer(undefined, "127.0.0.1", port);
   await server.listen();

@@ -1,5 +1,5 @@
 import hre from "hardhat";
-import { BUILT } from "../../tools/testing/steps.ts";
+import { BUILT } from "./steps.ts";
 
 let built: Promise<unknown> | undefined;
 
