@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import path from "node:path";
 import hardhatEthers from "@nomicfoundation/hardhat-ethers";
 import hardhatIgnitionEthers from "@nomicfoundation/hardhat-ignition-ethers";
 import hardhatMocha from "@nomicfoundation/hardhat-mocha";
@@ -46,6 +47,25 @@ const driversTogether: HardhatPlugin = {
   },
 };
 
+// The solver compiles the contracts of the proofs itself, and nothing runs them. To compile them here would take a
+// sixth of a build's time.
+const PROOFS = path.join(import.meta.dirname, "contracts", "test", "proofs", path.sep);
+const withoutProofs: HardhatPlugin = {
+  id: "without-proofs",
+  hookHandlers: {
+    solidity: async () => ({
+      default: async () => ({
+        build: (context, files, options, next) =>
+          next(
+            context,
+            files.filter((file) => !file.startsWith(PROOFS)),
+            options,
+          ),
+      }),
+    }),
+  },
+};
+
 export default defineConfig({
   // The plugin of chai's matchers is left out. In every process that opens a chain, it would make 5n equal "5".
   // test/contracts/support/chaiMatchers.ts gives these matchers to the tests of the contracts only.
@@ -56,6 +76,7 @@ export default defineConfig({
     hardhatNetworkHelpers,
     hardhatTypechain,
     driversTogether,
+    withoutProofs,
   ],
   paths: {
     sources: "./contracts",
