@@ -118,6 +118,7 @@ describe("readActionRules", () => {
       refuses({ ...rule, program, args: [{ text: { max_length: 100 } }] });
     for (const all of [
       { cwd: { within: "/" } },
+      { cwd: { within: "/" }, program: "make", args: ["test"] },
       { args: [{ within: "/" }] },
       { rest: { each: { within: "/" }, max: 1 } },
     ])
