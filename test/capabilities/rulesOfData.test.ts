@@ -263,6 +263,7 @@ describe("the weather in a sentence", () => {
       named("Kansas City", "Kansas has rain.", "does not name kansas city"),
       named("Austin Texas", "Austin has rain."),
       named("Portland OR 97201", "Portland has rain."),
+      named(" HK, China", "In HK it rains (a lot), Japan is dry."),
       named("Portland, OR", "Portland Maine has rain.", "is of portland in Maine"),
       named("Portland, OR", "Portland Oregon has rain."),
       named("Portland, OR", "Portland Maine has rain and wind today.", "is of portland in Maine"),

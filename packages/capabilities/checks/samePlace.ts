@@ -97,7 +97,7 @@ export function isSamePlace(answered: string, asked: string): boolean {
   const [ownA, ...regionsA] = answered.split(",") as [string, ...string[]];
   const [ownB, ...regionsB] = asked.split(",") as [string, ...string[]];
   const [nameA, nameB] = [placeName(ownA), placeName(ownB)];
-  if (nameB === "") return false;
+  if (nameA === "" || nameB === "") return false;
   // `Malmö` is also written Malmoe. But `Baar` and `Bar` are two places, because neither name has such a letter.
   const isSpelling = nameA === placeName(spelledOut(ownB)) || nameB === placeName(spelledOut(ownA));
   if (isSpelling || !areComparable(nameA, nameB)) return regionsAgree(regionsA, regionsB);

@@ -236,7 +236,8 @@ function namesOf(whole: string): string[] {
     // Kansas is not Kansas City.
     return [own, usual, isState(short) ? usual : short, own.replace(/^saint(?= )/, "st")];
   });
-  return [...new Set(names)];
+  // Nothing is left of a name that is only an unknown code: " HK".
+  return [...new Set(names)].filter((one) => one !== "");
 }
 
 /** `data.lookup.weather.summary-text`: the weather in a sentence or two, in English. */

@@ -137,15 +137,12 @@ function looseness(rule: ActionRule): string | undefined {
   if (rule.type === "terminal") {
     if (rule.args === undefined) return "must list the arguments it allows";
     if (rule.cwd === undefined) return "must say in which folder the program may run (cwd)";
-    const name = programName(rule.program).toLowerCase();
-    const isWrittenOut = rule.rest === undefined && rule.args.every((each) => typeof each === "string");
-    if (RUNNERS.has(name.replace(/[\d.]+$/, ""))) {
-      return isWrittenOut
-        ? undefined
-        : `must write out every argument of ${name}, because ${name} runs its arguments`;
-    }
     if ([rule.cwd, ...rule.args, rule.rest?.each].some(isWholeFileSystem))
       return "must not allow the whole file system";
+    const name = programName(rule.program).toLowerCase();
+    const isWrittenOut = rule.rest === undefined && rule.args.every((each) => typeof each === "string");
+    if (!isWrittenOut && RUNNERS.has(name.replace(/[\d.]+$/, "")))
+      return `must write out every argument of ${name}, because ${name} runs its arguments`;
   }
   if (
     rule.type === "payment" &&

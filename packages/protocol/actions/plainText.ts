@@ -30,8 +30,10 @@ export const SHELL_SIGNS = /[;&|<>`$(){}[\]*?!#~^\\"'\n\r]/;
 
 /** A text without its case, accents and compatibility forms. Rules that forbid compare this form. */
 export function skeleton(text: string): string {
-  // Some letters have the same capitals as two others, such as ß. A disk that ignores case takes them as the same.
-  const folded = text.normalize("NFKD").replace(/\p{M}/gu, "").toUpperCase().toLowerCase();
+  // Some letters have the same capitals as two others, such as ß. A disk that ignores case takes them as the same. ẞ has
+  // these capitals only after it is a small letter.
+  const small = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const folded = small.toUpperCase().toLowerCase();
   return [...folded].map((sign) => LOOKALIKES[sign] ?? sign).join("");
 }
 

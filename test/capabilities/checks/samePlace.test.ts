@@ -93,6 +93,7 @@ describe("the place of an answer", () => {
       ["New York", "York"],
       ["51.5, 0.1", "London"],
       ["51.5", "52"],
+      ["?", "東京"],
       ["Milano, MI, Italy", "Milano, Michigan"],
       ["San José, Costa Rica", "San Jose, CA"],
       ["Greater London, Canada", "London, UK"],

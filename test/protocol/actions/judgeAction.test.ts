@@ -71,6 +71,7 @@ describe("judgeAction", () => {
     };
     expect(deletes("/srv/strasse", "/srv/stra\u00dfe/a")).to.equal(false);
     expect(deletes("/srv/stra\u00dfe", "/srv/STRASSE")).to.equal(false);
+    expect(deletes("/srv/stra\u00dfe", "/srv/STRA\u1e9eE/a")).to.equal(false);
     expect(deletes("/srv/\u03b1\u03c3", "/srv/\u03b1\u03c2/a")).to.equal(false);
     expect(deletes("/srv/\u03b1\u03c2", "/srv/\u0391\u03a3/a")).to.equal(false);
     expect(deletes("/srv/strasse", "/srv/strase")).to.equal(true);
@@ -117,6 +118,7 @@ describe("readActionRules", () => {
       refuses({ ...rule, program, args: [{ text: { max_length: 100 } }] });
     for (const all of [
       { cwd: { within: "/" } },
+      { cwd: { within: "/" }, program: "make", args: ["test"] },
       { args: [{ within: "/" }] },
       { rest: { each: { within: "/" }, max: 1 } },
     ])
