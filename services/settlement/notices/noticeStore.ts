@@ -71,21 +71,8 @@ export class NoticeStore {
        CREATE INDEX IF NOT EXISTS subscription_site ON subscription (site, since);
        CREATE INDEX IF NOT EXISTS subscription_end ON subscription (expires_at)`,
       loss: "Buyers have to send their notice addresses again.",
+      migrate,
     });
-    const columns = this.#database.prepare("PRAGMA table_info(subscription)").all();
-    // A store of an earlier version lacks this column.
-    if (!columns.some(({ name }) => name === "confirmed"))
-      this.#database.exec("ALTER TABLE subscription ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0");
-    if (!columns.some(({ name }) => name === "registered"))
-      this.#database.exec("ALTER TABLE subscription ADD COLUMN registered TEXT NOT NULL DEFAULT ''");
-    this.#database.function("site_of", (url) => siteOfUrl(String(url)));
-    this.#database.function("registered_name_of", (url) => registeredNameOfUrl(String(url)));
-    // Earlier versions, and earlier lists of public suffixes, found other sites. These functions are slow, so they are
-    // called only here.
-    this.#database.exec(
-      `UPDATE subscription SET site = site_of(url), registered = registered_name_of(url)
-         WHERE site <> site_of(url) OR registered <> registered_name_of(url)`,
-    );
   }
 
   /**
@@ -200,6 +187,23 @@ export class NoticeStore {
   #run(statement: string, ...values: (string | number)[]): void {
     this.#database.prepare(statement).run(...values);
   }
+}
+
+/** Gives a store of an earlier version the columns that it lacks, and finds all sites and registered names again. */
+function migrate(database: DatabaseSync): void {
+  const columns = database.prepare("PRAGMA table_info(subscription)").all();
+  if (!columns.some(({ name }) => name === "confirmed"))
+    database.exec("ALTER TABLE subscription ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0");
+  if (!columns.some(({ name }) => name === "registered"))
+    database.exec("ALTER TABLE subscription ADD COLUMN registered TEXT NOT NULL DEFAULT ''");
+  database.function("site_of", (url) => siteOfUrl(String(url)));
+  database.function("registered_name_of", (url) => registeredNameOfUrl(String(url)));
+  // Earlier versions, and earlier lists of public suffixes, found other sites. These functions are slow, so they are
+  // called only here.
+  database.exec(
+    `UPDATE subscription SET site = site_of(url), registered = registered_name_of(url)
+       WHERE site <> site_of(url) OR registered <> registered_name_of(url)`,
+  );
 }
 
 function siteOfUrl(url: string): string {
