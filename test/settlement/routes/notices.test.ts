@@ -309,7 +309,7 @@ describe("a store of subscriptions that is full", () => {
     later.close();
   });
 
-  it("finds the names of all sites only when it opens, because that takes a second for ten thousand", () => {
+  it("finds the registered names of all sites only when it opens, because a new address must not wait for them", () => {
     const folderOf = path.join(folder.path, "slow");
     mkdirSync(folderOf);
     const first = new NoticeStore(folderOf, 3);
