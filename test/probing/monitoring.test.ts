@@ -347,6 +347,42 @@ describe("an agent's own monitoring", () => {
     expect(await report()).to.equal(null);
   });
 
+  for (const end of ["the prober is stopped", "the node fails"])
+    it(`is not read at a host that opted out in a round in which ${end}`, async () => {
+      const store = memoryStore();
+      const clock = { now: 100_000 };
+      const host = { status: 200 };
+      const round = async (work: (stop: AbortController) => void) => {
+        const stop = new AbortController();
+        const desk = await openMonitoringDesk(store, {
+          ...{ policy: openPolicy, leaveOut: [], userAgent: "test", resolve: async () => ["10.0.0.1"] },
+          ...{ pacer, now: () => clock.now, pause: async () => {}, log: () => {}, send: async () => {} },
+          signal: stop.signal,
+          ask: async ({ url }) => {
+            const isRobots = url.endsWith("/robots.txt");
+            const text = isRobots ? "User-agent: tallystick-prober\nDisallow: /" : said(0.95, 1_000);
+            return { status: isRobots ? host.status : 200, headers: new Headers(), isCut: false, text };
+          },
+          monitored: async function* () {
+            yield { agent: "0xa", endpoint: "https://a.example/sla", measured };
+            work(stop);
+            yield { agent: "0xb", endpoint: "https://b.example/sla", measured };
+          },
+        });
+        await desk.round().catch(() => {});
+        return desk.reports().map(({ problem }) => problem);
+      };
+      const first = await round((stop) => {
+        if (end === "the node fails") throw new Error(end);
+        stop.abort();
+      });
+      expect(first).to.deep.equal([]);
+      clock.now += 86_400;
+      // The file cannot be read on the next day.
+      host.status = 503;
+      expect(await round(() => {})).to.deep.equal(["opted_out", null]);
+    });
+
   it("is read until the round must end; the next round draws as many as there was time for", async () => {
     const endpoints = [1, 2, 3].map((n) => `https://h${n}.example/`);
     let time = 0;

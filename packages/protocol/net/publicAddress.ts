@@ -41,7 +41,8 @@ export function hostOf({ hostname }: URL): string {
 
 /** Whether a host, as {@link hostOf} gives it, is an address and no name. */
 export function isAddressLiteral(host: string): boolean {
-  return ipaddr.isValid(host);
+  // The library throws and catches an error for each name. So names are told by their last label, which begins with no digit.
+  return (host.includes(":") || /(?:^|\.)\d[^.]*$/.test(host)) && ipaddr.isValid(host);
 }
 
 /**

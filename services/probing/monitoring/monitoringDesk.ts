@@ -65,9 +65,15 @@ export async function openMonitoringDesk(
     const optedOut = new Set(kept.optedOut);
     const until = startedAt + ROUND_SECONDS;
     const round = { ...parameters, monitored: parameters.monitored(), before: kept.reports, optedOut, until };
-    await monitoringRound(round, (report) => {
-      reports.push(report);
-    });
+    try {
+      await monitoringRound(round, (report) => {
+        reports.push(report);
+      });
+    } finally {
+      // Opt-outs are also kept if the process is stopped, or the node fails, in the middle of the round.
+      kept = { ...kept, optedOut: [...optedOut] };
+      await store.put(KEPT, { ...kept, startedAt });
+    }
     if (signal.aborted) return;
     const { bodies, told } = differencesToTell(reports, kept.told, Math.floor(startedAt / DAY));
     // This is stored before anything is sent. After a crash the next process sends the same records.

@@ -2,6 +2,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import type { Log } from "tallystick-runtime/stderrLog";
+import { diskReason } from "../ledger/diskReason.ts";
 import type { SignedHistory } from "../ledger/signedHistory.ts";
 import type { AnchorContract } from "./anchorContract.ts";
 import type { ChainWatch } from "./chainWatch.ts";
@@ -281,6 +282,13 @@ function reasonOf(error: unknown): string {
 
 /** The reason for strangers: `GET /health` shows it. The words of an RPC and of a signing command are only in the log. */
 function publicReasonOf(error: unknown): string {
+  if (isOfTheDisk(error)) return `The disk failed: ${diskReason(error)}.`;
   if (!(error instanceof TallystickError)) return "The chain gave no answer, or refused the transaction.";
   return error.code === "signer_failed" ? "The signing command gave no signature." : error.message;
+}
+
+/** Before an anchor, what is signed is written down. */
+function isOfTheDisk(error: unknown): boolean {
+  const { code, path } = Object(error) as NodeJS.ErrnoException;
+  return path !== undefined || ["ENOSPC", "EDQUOT", "EROFS", "EIO"].includes(String(code));
 }

@@ -71,15 +71,8 @@ export class NoticeStore {
        CREATE INDEX IF NOT EXISTS subscription_site ON subscription (site, since);
        CREATE INDEX IF NOT EXISTS subscription_end ON subscription (expires_at)`,
       loss: "Buyers have to send their notice addresses again.",
+      migrate,
     });
-    const columns = this.#database.prepare("PRAGMA table_info(subscription)").all();
-    // A store of an earlier version lacks this column.
-    if (!columns.some(({ name }) => name === "confirmed"))
-      this.#database.exec("ALTER TABLE subscription ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0");
-    this.#database.function("site_of", (url) => siteOfUrl(String(url)));
-    this.#database.function("registered_name_of", (site) => registeredNameOf(String(site)));
-    // Earlier versions, and earlier lists of public suffixes, found other sites.
-    this.#database.exec("UPDATE subscription SET site = site_of(url) WHERE site <> site_of(url)");
   }
 
   /**
@@ -146,10 +139,10 @@ export class NoticeStore {
     if (known === undefined && agents === "") return keptOf(row);
     this.#database
       .prepare(
-        `INSERT OR REPLACE INTO subscription (id, buyer, url, site, agents, issued_at, since, expires_at, confirmed)
-         VALUES (:id, :buyer, :url, :site, :agents, :issued_at, :since, :expires_at, :confirmed)`,
+        `INSERT OR REPLACE INTO subscription (id, buyer, url, site, registered, agents, issued_at, since, expires_at, confirmed)
+         VALUES (:id, :buyer, :url, :site, :registered, :agents, :issued_at, :since, :expires_at, :confirmed)`,
       )
-      .run({ ...row, site: siteOfUrl(word.url) });
+      .run({ ...row, site: siteOfUrl(word.url), registered: registeredNameOfUrl(word.url) });
     return keptOf(row);
   }
 
@@ -166,8 +159,8 @@ export class NoticeStore {
     if (this.#count(others, id) < this.#most) return;
     const unconfirmed = "confirmed = (SELECT min(confirmed) FROM subscription)";
     const largest = this.#row(
-      `SELECT site AS id FROM subscription WHERE ${unconfirmed} GROUP BY site ORDER BY
-         sum(count(*)) OVER (PARTITION BY registered_name_of(site)) DESC, count(*) DESC, max(since) DESC LIMIT 1`,
+      `SELECT site AS id FROM subscription WHERE ${unconfirmed} GROUP BY registered, site ORDER BY
+         sum(count(*)) OVER (PARTITION BY registered) DESC, count(*) DESC, max(since) DESC LIMIT 1`,
     );
     if (largest === undefined || largest.id === siteOfUrl(url)) {
       throw new TallystickError({
@@ -196,8 +189,29 @@ export class NoticeStore {
   }
 }
 
+/** Gives a store of an earlier version the columns that it lacks, and finds all sites and registered names again. */
+function migrate(database: DatabaseSync): void {
+  const columns = database.prepare("PRAGMA table_info(subscription)").all();
+  if (!columns.some(({ name }) => name === "confirmed"))
+    database.exec("ALTER TABLE subscription ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0");
+  if (!columns.some(({ name }) => name === "registered"))
+    database.exec("ALTER TABLE subscription ADD COLUMN registered TEXT NOT NULL DEFAULT ''");
+  database.function("site_of", (url) => siteOfUrl(String(url)));
+  database.function("registered_name_of", (url) => registeredNameOfUrl(String(url)));
+  // Earlier versions, and earlier lists of public suffixes, found other sites. These functions are slow, so they are
+  // called only here.
+  database.exec(
+    `UPDATE subscription SET site = site_of(url), registered = registered_name_of(url)
+       WHERE site <> site_of(url) OR registered <> registered_name_of(url)`,
+  );
+}
+
 function siteOfUrl(url: string): string {
   return siteOf(hostOf(new URL(url)));
+}
+
+function registeredNameOfUrl(url: string): string {
+  return registeredNameOf(hostOf(new URL(url)));
 }
 
 function keptOf(row: StoredRow): KeptSubscription {

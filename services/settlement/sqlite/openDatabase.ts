@@ -13,6 +13,8 @@ export type DatabaseFile = {
   tables: string;
   /** A sentence that says what is lost with the file. */
   loss: string;
+  /** Changes what an earlier version stored. */
+  migrate?: (database: DatabaseSync) => void;
 };
 
 /**
@@ -20,11 +22,12 @@ export type DatabaseFile = {
  *
  * @throws TallystickError `database_damaged`
  */
-export function openDatabase({ folder, name, tables, loss }: DatabaseFile): DatabaseSync {
+export function openDatabase({ folder, name, tables, loss, migrate }: DatabaseFile): DatabaseSync {
   const file = folder === undefined ? ":memory:" : path.join(folder, name);
   const database = new DatabaseSync(file);
   try {
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${tables}`);
+    migrate?.(database);
     return database;
   } catch (error) {
     database.close();

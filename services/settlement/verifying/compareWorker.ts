@@ -4,7 +4,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { TallystickError } from "tallystick-protocol/errors";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
-import { diskReason } from "../ledger/diskReason.ts";
 import { compareIndexes } from "./compareIndexes.ts";
 import type { CompareMessage, CompareOrder } from "./ledgerVerifier.ts";
 
@@ -43,5 +42,9 @@ try {
   if (error instanceof LedgerLineError) tell({ kind: "line", line: error.line, reason: error.reason });
   else if (error instanceof TallystickError && error.code === "index_differs")
     tell({ kind: "differs", message: error.message, hint: error.hint ?? "" });
-  else tell({ kind: "failed", reason: diskReason(error) });
+  else {
+    // A thread's message keeps no other properties of an error.
+    const { message, path } = Object(error) as NodeJS.ErrnoException;
+    tell({ kind: "failed", reason: message ?? String(error), path });
+  }
 }

@@ -22,7 +22,7 @@ export type CompareMessage =
   | { kind: "same"; entries: number; rows: number }
   | { kind: "line"; line: number; reason: string }
   | { kind: "differs"; message: string; hint: string }
-  | { kind: "failed"; reason: string };
+  | { kind: "failed"; reason: string; path: string | undefined };
 
 /** Time from the start to the first comparison, and from the end of one to the next, in milliseconds. */
 const FIRST_MS = 30_000;
@@ -165,7 +165,11 @@ export class LedgerVerifier {
         const { message, hint } = result;
         return this.#found(index, new TallystickError({ code: "index_differs", message, hint }));
       }
-      if (result.kind !== "same") throw new Error(result.kind === "failed" ? result.reason : "no result");
+      if (result.kind === "failed") {
+        const { reason, path } = result;
+        throw Object.assign(new Error(reason), path !== undefined && { path });
+      }
+      if (result.kind !== "same") throw new Error("no result");
       const { entries, rows } = result;
       this.#state.compared = { at: now(), seconds: (performance.now() - started) / 1_000, entries, rows };
       this.#state.problem = null;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import ipaddr from "ipaddr.js";
 import {
   addressProblem,
   hostOf,
@@ -161,6 +162,24 @@ describe("the policy for addresses that strangers give", () => {
       false,
       false,
     ]);
+  });
+
+  it("asks the library of addresses about no name, because the library is slow with names", () => {
+    const { isValid } = ipaddr;
+    const asked: string[] = [];
+    const counted = (host: string) => {
+      asked.push(host);
+      return isValid(host);
+    };
+    const literals = ["8.8.8.8", "127.1", "0x7f.1", "2130706433", "::1", "::ffff:8.8.8.8"];
+    try {
+      Object.assign(ipaddr, { isValid: counted });
+      const hosts = ["agent.example", "1.example", "db", "", ...literals, "agent.1"];
+      expect(hosts.filter((host) => isAddressLiteral(host))).to.deep.equal(literals);
+    } finally {
+      Object.assign(ipaddr, { isValid });
+    }
+    expect(asked).to.deep.equal([...literals, "agent.1"]);
   });
 
   it("refuses text that is not an IP address", () => {

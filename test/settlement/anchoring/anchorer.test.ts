@@ -294,6 +294,13 @@ describe("the anchorer", () => {
         "The signing command gave no signature.",
       ],
       [new TallystickError({ code: "wrong_chain", message: "It is chain 1." }), "It is chain 1."],
+      [
+        Object.assign(new Error("EROFS: read-only file system, open '/of/operator'"), {
+          path: "/of/operator",
+        }),
+        "The disk failed: EROFS: read-only file system.",
+      ],
+      [Object.assign(new Error("ENOSPC, write"), { code: "ENOSPC" }), "The disk failed: ENOSPC, write."],
     ] as const) {
       const logged: unknown[] = [];
       const { anchorer } = create({

@@ -297,7 +297,7 @@ describe("a store of subscriptions that is full", () => {
     add(store, 3, "https://honest.vercel.app/b");
     store.close();
     const disk = new DatabaseSync(path.join(folderOf, "notices.sqlite"));
-    disk.exec("UPDATE subscription SET site = 'vercel.app'");
+    disk.exec("UPDATE subscription SET site = 'vercel.app'; ALTER TABLE subscription DROP COLUMN registered");
     disk.close();
     const later = new NoticeStore(folderOf, 3);
     add(later, 4, "https://late.example/b");
@@ -307,6 +307,33 @@ describe("a store of subscriptions that is full", () => {
       "late.example",
     ]);
     later.close();
+  });
+
+  it("finds the registered names of all sites only when it opens, because a new address must not wait for them", () => {
+    const folderOf = path.join(folder.path, "slow");
+    mkdirSync(folderOf);
+    const first = new NoticeStore(folderOf, 3);
+    for (const n of [1, 2, 3]) add(first, n, `https://free${n}.vercel.app/x`);
+    first.close();
+    let calls = 0;
+    const register = DatabaseSync.prototype.function;
+    DatabaseSync.prototype.function = function (name: string, of: unknown) {
+      const counted = (value: string) => {
+        calls++;
+        return (of as (value: string) => string)(value);
+      };
+      Reflect.apply(register, this, [name, counted]);
+    };
+    try {
+      const store = new NoticeStore(folderOf, 3);
+      const atOpening = calls;
+      expect(atOpening).to.be.above(0);
+      for (const n of [4, 5]) add(store, n, `https://free${n}.vercel.app/x`);
+      expect(calls).to.equal(atOpening);
+      store.close();
+    } finally {
+      DatabaseSync.prototype.function = register;
+    }
   });
 
   it("removes nobody when a withdrawn subscription is renewed", () => {

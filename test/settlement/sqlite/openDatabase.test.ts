@@ -36,4 +36,14 @@ describe("a database beside the ledger", () => {
       rmSync(file);
       new Store(folder.path).close();
     });
+
+  it("stops the start in the same way if only the pages after the first are damaged, which a new version reads", () => {
+    new NoticeStore(folder.path).close();
+    const file = path.join(folder.path, "notices.sqlite");
+    const whole = readFileSync(file);
+    writeFileSync(file, whole.fill(0xff, whole.readUInt16BE(16)));
+    expect(() => new NoticeStore(folder.path))
+      .to.throw(file)
+      .with.property("code", "database_damaged");
+  });
 });

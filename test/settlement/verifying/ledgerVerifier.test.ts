@@ -1,10 +1,11 @@
-import { existsSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
+import type { Log } from "tallystick-runtime/stderrLog";
 import { INDEX_FILE } from "../../../services/settlement/engine/indexDatabase.ts";
 import { LedgerIndex } from "../../../services/settlement/engine/ledgerIndex.ts";
-import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
+import { DiskLedger, LEDGER_FILE } from "../../../services/settlement/ledger/diskLedger.ts";
 import {
   LedgerVerifier,
   type LedgerVerifierParameters,
@@ -23,9 +24,13 @@ describe("the verifier of a ledger and its index", function () {
   let ledger: DiskLedger;
   let verifier: LedgerVerifier;
   const logged: string[] = [];
+  const errors: unknown[] = [];
 
   function verify(more: Partial<LedgerVerifierParameters> = {}): LedgerVerifier {
-    const log = (sentence: string): void => void logged.push(sentence);
+    const log: Log = (sentence, { error } = {}) => {
+      logged.push(sentence);
+      errors.push(error);
+    };
     const given = { share: 1, beforeWrites: true, firstMs: 0, restMs: 500, ...more };
     verifier = new LedgerVerifier({ gate, log, now: () => 1_767_225_600, ...given });
     verifier.keep(index, ledger);
@@ -98,6 +103,16 @@ describe("the verifier of a ledger and its index", function () {
     await until(() => verifier.state.compared !== null);
     expect(verifier.state).to.include({ problem: null, found: null });
     expect(codeOf(() => gate.requireWrites())).to.equal("none");
+  });
+
+  it("names the file that its thread cannot read only in the log", async () => {
+    const file = path.join(folder.path, LEDGER_FILE);
+    renameSync(file, `${file}.away`);
+    verify();
+    await until(() => verifier.state.problem !== null);
+    renameSync(`${file}.away`, file);
+    expect(verifier.state.problem).to.equal("ENOENT: no such file or directory");
+    expect(String(errors.at(-1))).to.contain(`'${file}'`);
   });
 
   it("makes no comparison if its share of time is 0, and ends a running comparison when it is stopped", async () => {
