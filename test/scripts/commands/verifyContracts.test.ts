@@ -11,7 +11,6 @@ import type { Hex } from "tallystick-protocol/hex";
 import {
   createTestClient,
   encodeFunctionData,
-  http,
   keccak256,
   type PublicClient,
   pad,
@@ -31,6 +30,7 @@ import {
 } from "../../../scripts/ignition/canonicalSafe.ts";
 import { type FrozenName, readFrozen } from "../../../scripts/ignition/frozenContract.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
+import { localTransport } from "../../../scripts/processes/localTransport.ts";
 import { readTypeScript } from "../../../scripts/processes/nodeProgram.ts";
 import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
@@ -52,7 +52,7 @@ describe("deployed contracts that others check", function () {
   let record: string;
   let owners: Address[];
   const open = () =>
-    createTestClient({ mode: "hardhat", transport: http(rpcUrl) })
+    createTestClient({ mode: "hardhat", transport: localTransport(rpcUrl) })
       .extend(publicActions)
       .extend(walletActions);
   let client: ReturnType<typeof open>;

@@ -11,11 +11,12 @@ import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import { signRecord } from "tallystick-protocol/records/record";
 import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
-import { type Abi, createTestClient, http, publicActions, walletActions } from "viem";
+import { type Abi, createTestClient, publicActions, walletActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat as hardhatChain } from "viem/chains";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
+import { localTransport } from "../../../scripts/processes/localTransport.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
@@ -65,7 +66,7 @@ describe("npm start", function () {
     ]);
     const chain = { ...hardhatChain, id: CHAIN_ID };
     const account = privateKeyToAccount(WRITER_KEY);
-    const client = createTestClient({ chain, mode: "hardhat", account, transport: http(rpcUrl) })
+    const client = createTestClient({ chain, mode: "hardhat", account, transport: localTransport(rpcUrl) })
       .extend(publicActions)
       .extend(walletActions);
     const deploy = async (name: string, abi: Abi, args: unknown[]) => {
