@@ -48,7 +48,7 @@ const driversTogether: HardhatPlugin = {
 };
 
 // The solver compiles the contracts of the proofs itself, and nothing runs them. To compile them here would take a
-// sixth of a build's time.
+// fifth of a build's time.
 const PROOFS = path.join(import.meta.dirname, "contracts", "test", "proofs", path.sep);
 const withoutProofs: HardhatPlugin = {
   id: "without-proofs",

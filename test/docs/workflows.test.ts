@@ -4,9 +4,10 @@ import { expect } from "chai";
 import { parse } from "yaml";
 import { commands } from "../../scripts/cli/commands.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { rooms } from "../../tools/mutation/typescript/rooms.ts";
 
 type Step = { uses?: string; run?: string };
-type Job = { steps: Step[]; strategy?: { matrix?: { include?: { run?: string }[] } } };
+type Job = { steps: Step[]; strategy?: { matrix?: { include?: { run?: string }[]; room?: string[] } } };
 type Workflow = { name: string; permissions: unknown; jobs: { [name: string]: Job } };
 
 const read = (file: string): string => readFileSync(path.join(repositoryRoot, file), "utf8");
@@ -37,6 +38,14 @@ describe("the workflows", () => {
       for (const [file] of run.matchAll(/\btest\/[\w/.]+/g))
         expect(existsSync(path.join(repositoryRoot, file)), run).to.equal(true);
     }
+  });
+
+  it("mutate only existing rooms, or parts of rooms", () => {
+    const jobs = workflows.flatMap(([, workflow]) => Object.values(workflow.jobs));
+    const mutated = jobs.flatMap(({ strategy }) => strategy?.matrix?.room ?? []);
+    const names = rooms.flatMap(({ name }) => [name, name.split("/")[0]]);
+    expect(mutated).to.not.deep.equal([]);
+    expect(names).to.include.members(mutated);
   });
 
   it("name each action by its commit, and can only read the repository", () => {

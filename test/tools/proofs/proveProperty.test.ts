@@ -1,4 +1,7 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
 import { expect } from "chai";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { openSolver, type Solver } from "../../../tools/proofs/openSolver.ts";
 import { properties } from "../../../tools/proofs/properties.ts";
 import { applyChange, proveProperty } from "../../../tools/proofs/proveProperty.ts";
@@ -36,6 +39,13 @@ describe("tools/proofs/proveProperty", function () {
       });
     }
   }
+
+  // Hardhat does not build these contracts, so no other program would compile one that has no property.
+  it("has a property for each contract of the proofs", () => {
+    const files = readdirSync(path.join(repositoryRoot, "contracts", "test", "proofs"));
+    const contracts = files.filter((file) => file.endsWith(".sol")).map((file) => path.parse(file).name);
+    expect(contracts).to.have.members(properties.map(({ contract }) => contract));
+  });
 
   it("inserts a fault only if the text to replace occurs exactly once", () => {
     const file = "contracts/EscrowBook.sol";
