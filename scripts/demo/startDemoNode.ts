@@ -10,6 +10,7 @@ import { type Deployment, writeDeployment } from "../deploy/deployment.ts";
 import { startPostgres } from "../postgres/startPostgres.ts";
 import { freePort } from "../processes/freePort.ts";
 import type { Supervisor } from "../processes/openSupervisor.ts";
+import { OWN_CONNECTION } from "../processes/ownConnection.ts";
 import { startService } from "../processes/startService.ts";
 import { actors } from "./actors.ts";
 import { chainService, DATABASE_SCHEMA, indexerService, settlementService } from "./services.ts";
@@ -154,7 +155,7 @@ function chainStart(now: number): Date {
 
 /** Gives accounts of a local chain the ether that transactions cost. */
 async function giveEther(rpcUrl: string, addresses: string[]): Promise<void> {
-  const headers = { "content-type": "application/json" };
+  const headers = { "content-type": "application/json", ...OWN_CONNECTION };
   for (const address of addresses) {
     const params = [address, "0x56bc75e2d63100000"];
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "hardhat_setBalance", params });
