@@ -494,6 +494,7 @@ describe("a stranger's text in an MCP server's answer", () => {
       const ours = lines.filter((line) => /^Money: /.test(line));
       expect(ours).to.deep.equal(error === failed ? ["Money: held. Hire: 0x02."] : []);
     }
+    expect(textOf(failed), "its escrow is not known").to.contain("from its deadline on");
     expect(textOf(errors[2])).to.match(/^refused: The node answered 400\.\n/);
     expect(textOf(errors[3])).to.match(/^conflict: The node answered 503\.\n/);
   });
