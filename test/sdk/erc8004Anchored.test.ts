@@ -8,9 +8,10 @@ import { type PostFeedbackParameters, postFeedback } from "tallystick-sdk/erc800
 import { registerAgent } from "tallystick-sdk/erc8004/registerAgent";
 import { verifyFeedback } from "tallystick-sdk/erc8004/verifyFeedback";
 import type { Fetch } from "tallystick-sdk/requestService";
-import { createTestClient, type Hex, http, publicActions, walletActions, zeroAddress } from "viem";
+import { createTestClient, type Hex, publicActions, walletActions, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
+import { localTransport } from "../../scripts/processes/localTransport.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
 import { bound, buyer, envelope, listingBody, receiptBody, seller } from "../settlement/support/records.ts";
@@ -39,7 +40,7 @@ describe("feedback of an anchored ledger", function () {
       chain: hardhat,
       mode: "hardhat",
       account,
-      transport: http(chain.rpcUrl),
+      transport: localTransport(chain.rpcUrl),
       cacheTime: 0,
     })
       .extend(publicActions)
