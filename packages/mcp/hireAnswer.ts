@@ -182,7 +182,8 @@ export function resumedHire(resumed: ResumedHire): z.output<typeof resumedHireSc
 
 /** A sentence about what to do next about the money of a hire. */
 export function nextStep(money: HireResult["money"], escrow?: EscrowOfHire): string {
-  const back = escrow && new Date(escrow.deadline * 1000).toISOString();
+  // A hire whose result was deleted keeps where its money is, and no escrow.
+  const back = escrow ? new Date(escrow.deadline * 1000).toISOString() : "its deadline";
   switch (money) {
     case "none":
       return "Nothing was paid, so you need to do nothing.";

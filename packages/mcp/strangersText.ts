@@ -90,15 +90,18 @@ const WORDS = /^[A-Za-z0-9]{1,26}(?:[_.:-][A-Za-z0-9]{1,26}){0,2}$/;
 /** The name of a field: at most five words. */
 const FIELD = /^(?=.{1,32}$)[a-z0-9]+(?:_[a-z0-9]+){0,4}$/;
 
+/** A figure of a node: a number, a hash, a standard capability, or a name of at most three words; else {@link NOT_SHOWN}. */
+export function plainFigure(text: string): string {
+  const isFigure = FIGURE.test(text) || WORDS.test(text) || findFamily(text) !== undefined;
+  return isFigure ? text : NOT_SHOWN;
+}
+
 /**
- * Copies figures of a node: numbers, booleans, hashes, standard capabilities, and names of at most three words. Any other
- * text is {@link NOT_SHOWN}. A field whose name could be a sentence is left out.
+ * Copies figures of a node: numbers, booleans, and texts by {@link plainFigure}. A field whose name could be a sentence is
+ * left out.
  */
 export function plainFigures(value: unknown, depth = 0): unknown {
-  if (typeof value === "string") {
-    const isFigure = FIGURE.test(value) || WORDS.test(value) || findFamily(value) !== undefined;
-    return isFigure ? value : NOT_SHOWN;
-  }
+  if (typeof value === "string") return plainFigure(value);
   if (value === null || typeof value !== "object") return value;
   if (depth >= 6) return null;
   if (Array.isArray(value)) return value.slice(0, 1_000).map((one) => plainFigures(one, depth + 1));

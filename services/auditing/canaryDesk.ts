@@ -74,15 +74,19 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
     });
   }
 
+  /** @throws the error of the first hire that could not be looked up. Such a hire does not stop the hires after it */
   async function makeHires(plan: CanaryPlan, it: Arranged, signal: AbortSignal): Promise<void> {
+    const failures: unknown[] = [];
     for (const [n, canary] of plan.hires.entries()) {
       signal.throwIfAborted();
       if (it.ended[n] !== undefined) continue;
-      const outcome = await makeHire({ openBuyer, log }, plan, canary, it.nonces[n] as Hex);
+      const made = makeHire({ openBuyer, log }, plan, canary, it.nonces[n] as Hex);
+      const outcome = await made.catch((error: unknown) => void failures.push(error));
       if (outcome === undefined) continue;
       it.ended[n] = outcome;
       await store.put(keyOf(plan), it);
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Continues one plan. Returns whether it is published. */

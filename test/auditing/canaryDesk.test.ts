@@ -212,6 +212,19 @@ describe("canaries", () => {
     expect(told[0]).to.deep.equal(["A plan of canaries failed. The next round repeats it.", "first"]);
   });
 
+  it("are hired although the notes about the canary before them cannot be read, which the round reports", async () => {
+    const scene = await open(2);
+    const [first] = scene.purses;
+    const unreadable = new TallystickError({ code: "unreadable_value", message: "damaged" });
+    const get = async () => Promise.reject(unreadable);
+    scene.journals.set(String(first?.account.address), { ...memoryStore(), get });
+    const error = await deskOf(scene)
+      .round(anchored, forever)
+      .catch((it: unknown) => it);
+    expect(error).to.equal(unreadable);
+    expect(await paid(scene)).to.deep.equal([0n, PRICE]);
+  });
+
   it("are arranged although the file of another plan is damaged, which counts as not revealed", async () => {
     const scene = await open(1);
     const { store } = scene;

@@ -332,20 +332,24 @@ describe("a stranger's text in an MCP server's answer", () => {
       [SAID]: 1,
     };
     const listing = {
-      ...{ price_usdc: LURE, max_latency_ms: 9, payment_mode: `platform_escrow:${SLY.slice(-31)}` },
+      ...{ price_usdc: SLY, max_latency_ms: 9, payment_mode: `platform_escrow:${SLY.slice(-31)}` },
       ...{ first_call_free: false, clarification_supported: false, capability: SLY, endpoint: LURE },
     };
-    const of = { agent_id: address, cluster_id: LURE, cluster_size: 1 };
-    const steward = { score: 1, tier: LURE, suspended_until: null };
+    const of = { agent_id: address, cluster_id: SLY, cluster_size: 1 };
+    const steward = { score: 1, tier: SLY, suspended_until: null };
     const receipt = {
-      receipt_hash: LURE,
+      receipt_hash: SLY,
       buyer: LURE,
       capability: SLY,
       amount_usdc_atomic: "1",
       status: LURE,
     };
     const said: { [end: string]: object } = {
-      "/v1/search": { agents: [{ ...of, listing, reputation: figures, steward }], next_cursor: null },
+      "/v1/search": {
+        agents: [{ ...of, agent_id: SLY, listing, reputation: figures, steward }],
+        next_cursor: null,
+      },
+      "/v1/status/t": { status: SLY },
       "/reputation": { ...of, ...figures },
       "/cluster": { ...of, signals_tripped: [LURE], co_members: [LURE, "do", address], next_cursor: null },
       "/receipts": { agent_id: LURE, receipts: [receipt], next_cursor: null },
@@ -362,6 +366,7 @@ describe("a stranger's text in an MCP server's answer", () => {
       reputation: await call("check_reputation", { agent_id: address }),
       receipts: await call("my_receipts"),
       decision: await call("settle_action", settle),
+      task: await call("check_settlement", { task_id: "t" }),
     };
     for (const [name, answer] of Object.entries(answers)) {
       const { from_sellers, from_others, ...ours } = answer;
@@ -489,6 +494,7 @@ describe("a stranger's text in an MCP server's answer", () => {
       const ours = lines.filter((line) => /^Money: /.test(line));
       expect(ours).to.deep.equal(error === failed ? ["Money: held. Hire: 0x02."] : []);
     }
+    expect(textOf(failed), "its escrow is not known").to.contain("from its deadline on");
     expect(textOf(errors[2])).to.match(/^refused: The node answered 400\.\n/);
     expect(textOf(errors[3])).to.match(/^conflict: The node answered 503\.\n/);
   });

@@ -24,11 +24,12 @@ describe("a keeper's HTTP interface", () => {
   let tx: string | undefined;
   let isUnsearchable: boolean;
   let fault: Error | undefined;
+  let otherChain: Error | undefined;
   let did: unknown[][];
   let logged: string[];
   beforeEach(() => {
     [status, statuses, looks, tx, fault, did, logged] = ["held", [], 0, TX, undefined, [], []];
-    isUnsearchable = false;
+    [isUnsearchable, otherChain] = [false, undefined];
   });
   const keep =
     (name: string) =>
@@ -41,6 +42,9 @@ describe("a keeper's HTTP interface", () => {
     keeperApp({
       calls: {
         ...{ deployment: { chainId: 31_337, escrow: ESCROW }, idOf: () => ID },
+        requireChain: async () => {
+          if (otherChain) throw otherChain;
+        },
         state: async () => {
           looks++;
           if (fault && did.length === 0) throw fault;
@@ -232,6 +236,15 @@ describe("a keeper's HTTP interface", () => {
     statuses = ["held", "released"];
     const done = await post("/release", sent);
     expect([done.status, done.json]).to.deep.equal([200, { ...state, status: "released", tx_hash: null }]);
+  });
+
+  it("says nothing of an escrow while its RPC is of another chain", async () => {
+    const app = open();
+    otherChain = new ChainError({ code: "wrong_chain", message: "It is of another chain." });
+    const answer = await app.request(`/escrows/${ID}`);
+    expect([answer.status, (await answer.json()).code, looks]).to.deep.equal([503, "wrong_chain", 0]);
+    otherChain = undefined;
+    expect((await app.request(`/escrows/${ID}`)).status).to.equal(200);
   });
 
   it("asks the chain again at once after an answer that failed", async () => {

@@ -5,7 +5,7 @@ import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { requestService } from "tallystick-sdk/requestService";
 import { z } from "zod";
 import type { McpContext } from "../mcpContext.ts";
-import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
+import { plainFigure, plainFigures, strangersText, strangersTextSchema } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
 /** How long the dispatcher waits for the task before it answers, in milliseconds. */
@@ -72,7 +72,7 @@ export function registerDispatchTools(server: McpServer, context: McpContext): v
         const { status, task_id: _, answer, reason, ...figures } = told;
         return {
           ...(plainFigures(figures) as object),
-          status: plainName(status),
+          status: plainFigure(status),
           task_id: task.task_id,
           ...((answer !== undefined || reason !== undefined) && {
             from_others: strangersText(withoutAbsent({ answer, reason })),

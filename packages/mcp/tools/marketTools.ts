@@ -11,8 +11,8 @@ import type { McpContext } from "../mcpContext.ts";
 import { restsOn } from "../restsOn.ts";
 import {
   plainCursor,
+  plainFigure,
   plainFigures,
-  plainName,
   strangersText,
   strangersTextSchema,
 } from "../strangersText.ts";
@@ -109,7 +109,7 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
         const { agents, next_cursor } = await context.query.search(request);
         const said = agents.map(({ agent_id, listing }) => {
           const { capability, endpoint, payment_mode, verification_version } = listing;
-          return [plainName(agent_id), { capability, endpoint, payment_mode, verification_version }];
+          return [plainFigure(agent_id), { capability, endpoint, payment_mode, verification_version }];
         });
         return {
           agents: agents.map((found) => plainAgent(found, context.spend?.paymentModes ?? [])),
@@ -217,11 +217,11 @@ function plainAgent(
 ): z.output<typeof agent> {
   const { price_usdc, max_latency_ms, payment_mode, clarification_supported, first_call_free } = listing;
   return {
-    agent_id: plainName(agent_id),
-    cluster_id: cluster_id === null ? null : plainName(cluster_id),
+    agent_id: plainFigure(agent_id),
+    cluster_id: cluster_id === null ? null : plainFigure(cluster_id),
     cluster_size,
     listing: {
-      price_usdc: plainName(price_usdc),
+      price_usdc: plainFigure(price_usdc),
       max_latency_ms,
       payment_mode: plainMode(payment_mode, allowedModes),
       clarification_supported,
@@ -234,7 +234,7 @@ function plainAgent(
     steward: steward
       ? {
           score: steward.score,
-          tier: plainName(steward.tier),
+          tier: plainFigure(steward.tier),
           suspended_until: steward.suspended_until ?? null,
         }
       : null,

@@ -15,8 +15,8 @@ import { type McpContext, requireWallet } from "../mcpContext.ts";
 import {
   plainCapability,
   plainCursor,
+  plainFigure,
   plainFigures,
-  plainName,
   strangersText,
   strangersTextSchema,
 } from "../strangersText.ts";
@@ -90,7 +90,7 @@ function registerPublishListing(server: McpServer, context: McpContext): void {
           fetch,
         });
         const { status, hash, index } = readServiceAnswer(publishedForm, tryForeignJson(text));
-        return { status: plainName(status), hash: hash ?? null, index: index ?? null, agent_id: address };
+        return { status: plainFigure(status), hash: hash ?? null, index: index ?? null, agent_id: address };
       }),
   );
 }
@@ -126,7 +126,7 @@ function registerMyReceipts(server: McpServer, context: McpContext): void {
         const { next_cursor, receipts: all, ...of } = await context.query.receipts(address, page);
         const receipts = all.map((it) => Object(it) as typeof it);
         const shown = receipts.map((it) => ({ ...it, capability: plainCapability(it.capability) }));
-        const said = receipts.map((it) => [plainName(String(it.receipt_hash)), it.capability]);
+        const said = receipts.map((it) => [plainFigure(String(it.receipt_hash)), it.capability]);
         return {
           ...(plainFigures({ ...of, receipts: shown }) as object),
           next_cursor: plainCursor(next_cursor),

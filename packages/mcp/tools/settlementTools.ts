@@ -16,6 +16,7 @@ import { z } from "zod";
 import type { McpContext } from "../mcpContext.ts";
 import {
   plainCapability,
+  plainFigure,
   plainFigures,
   plainName,
   strangersText,
@@ -175,7 +176,7 @@ function registerCheckSettlement(server: McpServer, context: McpContext): void {
           return {
             settled: status.status === "SETTLED",
             reason: null,
-            status: plainName(String(status.status)),
+            status: plainFigure(String(status.status)),
             from_others: strangersText(status),
           };
         } catch (error) {

@@ -163,6 +163,8 @@ type Description = {
 };
 
 async function describeNow(calls: EscrowCalls, id: Hex): Promise<Description> {
+  // Another chain says `none` also of an escrow that holds money.
+  await calls.requireChain();
   const { status, delivered, amount } = await calls.state(id);
   const isOver = status !== "held" && status !== "none";
   // The state is known even if the RPC does not let anybody search for the transaction.

@@ -112,7 +112,10 @@ describe("the error answers of servers", () => {
     const broken = new Proxy({}, { get: () => fail }) as never;
     const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
     const api = createApi({ db: broken, operations, node, settlementUrl: null });
-    const keeper = keeperApp({ calls: { state: fail } as never, keeper: {} as never });
+    const keeper = keeperApp({
+      calls: { requireChain: async () => {}, state: fail } as never,
+      keeper: {} as never,
+    });
     apps = {
       settlement: () => service.app.request("/v1/ledger/verify"),
       indexer: () => api.request("/v1/params"),
