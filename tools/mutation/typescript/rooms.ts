@@ -165,7 +165,7 @@ export const rooms: Room[] = [
   {
     name: "sdk/payments",
     sources: [`packages/sdk/${PAYMENTS}`],
-    tests: ["test/sdk/{hireByKey,escrowPayment,outboxes,resumedMoney}.test.ts"],
+    tests: ["test/sdk/{hireByKey,keptHires,escrowPayment,outboxes,resumedMoney}.test.ts"],
     longestTestMs: 20_000,
   },
   {
