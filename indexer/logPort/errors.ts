@@ -6,28 +6,45 @@ type Parameters = {
   code: string;
   message: string;
   hint: string;
+  /** The message without the words of the source. Absent: the message has none. */
+  ownWords?: string;
   field?: string;
   details?: unknown;
   cause?: unknown;
 };
 
-/** The parent class of all errors of log sources. The message names the source; the name contains no key. */
+/**
+ * The parent class of all errors of log sources. The message names the source; the name contains no key. The message may
+ * quote what the source said, and `ownWords` never does.
+ */
 export class LogSourceError extends TallystickError {
   readonly source: string;
+  readonly ownWords: string;
 
-  constructor({ source, message, ...rest }: Parameters) {
+  constructor({ source, message, ownWords = message, ...rest }: Parameters) {
     super({ ...rest, message: `${source}: ${message}` });
     this.source = source;
+    this.ownWords = `${source}: ${ownWords}`;
   }
+}
+
+/** The number with which a source answered: a status of HTTP, or the code of a JSON-RPC error. */
+export type AnsweredWith = { status: number } | { error: number } | undefined;
+
+function withNumber(words: string, answered: AnsweredWith): string {
+  if (answered === undefined) return words;
+  const [[what, number]] = Object.entries(answered) as [[string, number]];
+  return `${words}: ${what} ${number}`;
 }
 
 /** No complete answer came, even after all retries. */
 export class SourceUnavailableError extends LogSourceError {
-  constructor(source: string, message: string, cause?: unknown) {
+  constructor(source: string, message: string, cause?: unknown, answered?: AnsweredWith) {
     super({
       source,
       code: "source_unavailable",
       message,
+      ownWords: withNumber("it gives no complete answer", answered),
       hint: "Wait, or read from another source.",
       cause,
     });
@@ -48,13 +65,13 @@ export class DeadlineError extends LogSourceError {
 
 /** The source refuses the request, and would refuse it again. */
 export class SourceRefusedError extends LogSourceError {
-  constructor(source: string, message: string, details?: unknown) {
+  constructor(source: string, message: string, answered?: AnsweredWith) {
     super({
       source,
       code: "source_refused",
       message,
+      ownWords: withNumber("it refuses the request", answered),
       hint: "Check its address, key and plan, or use another source.",
-      details,
     });
   }
 }
@@ -66,6 +83,7 @@ export class BadAnswerError extends LogSourceError {
       source,
       code: "source_bad_answer",
       message: `${field} ${message}`,
+      ownWords: `${field} of its answer is not what it must be`,
       field,
       hint: "Do not read from this source until its operator has found out why.",
     });
@@ -105,6 +123,7 @@ export class ProofMissingError extends LogSourceError {
       source,
       code: "source_proof_missing",
       message: `it gives no proof of the logs of block ${block}: ${reasons}`,
+      ownWords: `it gives no proof of the logs of block ${block}`,
       hint: "Wait, or use an RPC that answers eth_getLogs without an address, or a method for receipts.",
       details: { block },
     });
@@ -118,6 +137,7 @@ export class HistoryMissingError extends LogSourceError {
       source,
       code: "source_history_missing",
       message: `it does not keep the history back to block ${block}: ${what}`,
+      ownWords: `it does not keep the history back to block ${block}`,
       hint: "Use an archive node or an indexed source for the history.",
       details: { block },
     });

@@ -1,10 +1,10 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Operations } from "../operations.ts";
 import { logInfo, logWarning } from "../ponderProcess.ts";
+import type { Failure } from "../src/segments/retryUntilAvailable.ts";
 import { tryAgain } from "../tryAgain.ts";
 
 type Reports = Pick<Operations, "reportBlockedTransfers" | "reportUnblockedTransfers">;
-type Failure = { attempts: number; reason: string };
 
 /**
  * The reports of one wait for a source of transfers.
@@ -14,9 +14,9 @@ type Failure = { attempts: number; reason: string };
 export function reportsOfWait(operations: Reports, block: number, isDoubtful: () => boolean) {
   const since = now();
   return {
-    onBlocked: async ({ attempts, reason }: Failure) => {
+    onBlocked: async ({ attempts, reason, logged }: Failure) => {
       if (isLogged(attempts)) {
-        logWarning({ msg: "Waiting for transfers of the token", block, attempts, reason });
+        logWarning({ msg: "Waiting for transfers of the token", block, attempts, reason: logged });
       }
       if (isDoubtful()) return;
       await operations.reportBlockedTransfers({ block, since, attempts, reason, wallet: null });
@@ -36,11 +36,11 @@ export function reportsOfWait(operations: Reports, block: number, isDoubtful: ()
 export function reportsOfHold(operations: Reports, block: number, suspect: () => string | null) {
   const since = now();
   return {
-    onBlocked: async ({ attempts, reason }: Failure) => {
+    onBlocked: async ({ attempts, reason, logged }: Failure) => {
       const wallet = suspect();
       if (isLogged(attempts)) {
         const msg = "Transfers do not add up to a balance";
-        logWarning({ msg, block, attempts, reason, wallet: wallet ?? "" });
+        logWarning({ msg, block, attempts, reason: logged, wallet: wallet ?? "" });
       }
       await operations.reportBlockedTransfers({ block, since, attempts, reason, wallet });
     },

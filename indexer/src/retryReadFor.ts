@@ -1,5 +1,6 @@
 import type { Context } from "ponder:registry";
 import { sql } from "ponder";
+import { TallystickError } from "tallystick-protocol/errors";
 import { operations } from "../environment.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { isReadingHistory, shutdownSignal } from "../ponderProcess.ts";
@@ -84,7 +85,10 @@ export async function holdFor(
     const gap = await look(waiting.signal);
     wallet = gap?.wallet ?? null;
     if (gap === null) return;
-    throw new Error(gap.reason);
+    throw new TallystickError({
+      code: "transfers_missing",
+      message: `Transfers do not add up: ${gap.reason}`,
+    });
   };
   if ((await retryUntilAvailable(attempt, { ...waiting, pause: LOOKS })) === null)
     throw new OrphanedError(block);

@@ -1,5 +1,5 @@
 import { readBytes } from "tallystick-runtime/http/readBytes";
-import { BadAnswerError, SourceRefusedError, SourceUnavailableError } from "../errors.ts";
+import { type AnsweredWith, BadAnswerError, SourceRefusedError, SourceUnavailableError } from "../errors.ts";
 import type { RequestOutcome } from "../logPort.ts";
 import { attemptsOf, type Retries, retryAfter } from "../retries.ts";
 import { shown } from "../tokenLogs.ts";
@@ -63,9 +63,9 @@ async function askOnce(
   const headers: { [name: string]: string } = { accept: "application/json" };
   if (apiToken !== undefined) headers.authorization = `Bearer ${apiToken}`;
   if (query !== null) headers["content-type"] = "application/json";
-  const failed = (message: string, cause?: unknown): Failed => ({
+  const failed = (message: string, cause?: unknown, answered?: AnsweredWith): Failed => ({
     outcome: "failed",
-    error: new SourceUnavailableError(source, message, cause),
+    error: new SourceUnavailableError(source, message, cause, answered),
     waitMs: undefined,
   });
   let status: number;
@@ -96,9 +96,9 @@ async function askOnce(
     }
   }
   if (status !== 408 && status !== 429 && status < 500)
-    throw new SourceRefusedError(source, `it answered ${status}: ${shown(bytes.toString())}`);
+    throw new SourceRefusedError(source, `it answered ${status}: ${shown(bytes.toString())}`, { status });
   return {
-    ...failed(`it answered ${status}`),
+    ...failed(`it answered ${status}`, undefined, { status }),
     outcome: status === 429 ? "limited" : "failed",
     waitMs,
   };

@@ -23,7 +23,15 @@ export type StreamAnswer =
   /** No block of the range is final at the portal yet. */
   | { kind: "nothing" }
   /** Another attempt may succeed. */
-  | { kind: "failed"; outcome: RequestOutcome; message: string; waitMs?: number; cause?: unknown };
+  | {
+      kind: "failed";
+      outcome: RequestOutcome;
+      message: string;
+      /** The status of HTTP, if an answer came. */
+      status?: number;
+      waitMs?: number;
+      cause?: unknown;
+    };
 
 export type PortalEndpoint = {
   /** The dataset: `https://portal.sqd.dev/datasets/base-mainnet`. */
@@ -91,9 +99,9 @@ export async function refused(
     throw new OrphanedBlockError(source, query.fromBlock - 1, query.parentBlockHash as `0x${string}`);
   }
   const isPassing = status === 408 || status === 429 || status === 200 || status >= 500;
-  if (!isPassing) throw new SourceRefusedError(source, `it answered ${status}: ${shown(text)}`);
+  if (!isPassing) throw new SourceRefusedError(source, `it answered ${status}: ${shown(text)}`, { status });
   const wait = retryAfter(response.headers);
   const outcome = status === 429 || status === 529 ? "limited" : "failed";
-  const failed = { kind: "failed", outcome, message: `it answered ${status}` } as const;
+  const failed = { kind: "failed", outcome, message: `it answered ${status}`, status } as const;
   return wait === undefined ? failed : { ...failed, waitMs: wait };
 }

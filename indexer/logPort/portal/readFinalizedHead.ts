@@ -33,7 +33,8 @@ async function headOf(
     const response = await askPortal(endpoint, "finalized-head", null, signal);
     if (response.status !== 200) {
       const { message, waitMs } = await refused(endpoint, response, null);
-      return { error: new SourceUnavailableError(source, message), waitMs };
+      const error = new SourceUnavailableError(source, message, undefined, { status: response.status });
+      return { error, waitMs };
     }
     const text = (await readBytes(response, 4_096))?.toString() ?? "";
     const head: { number?: unknown; hash?: unknown } | null = JSON.parse(text);

@@ -48,9 +48,10 @@ export async function readStreams(
       continue;
     }
     if (answer.kind === "failed") {
+      const answered = answer.status === undefined ? undefined : { status: answer.status };
       await again(
         answer.outcome,
-        new SourceUnavailableError(source, answer.message, answer.cause),
+        new SourceUnavailableError(source, answer.message, answer.cause, answered),
         answer.waitMs,
       );
       continue;

@@ -100,7 +100,7 @@ export function faultError(
   const refusal = refusalOf(fault);
   if (refusal === "behind" || refusal === "unknownBlock") return new SourceBehindError(source, block);
   if (refusal === "history") return new HistoryMissingError(source, firstBlock, fault.message);
-  return new UnclearFault(source, `it answered error ${fault.code}: ${fault.message}`);
+  return new UnclearFault(source, `it answered error ${fault.code}: ${fault.message}`, { error: fault.code });
 }
 
 /** @throws when the node does not have the block, or answers with another block */

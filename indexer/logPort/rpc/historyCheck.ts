@@ -81,7 +81,10 @@ export function openHistoryCheck(context: RpcContext): HistoryCheck {
   async function expectNoSupply(finalized: BlockAt, signal: AbortSignal): Promise<void> {
     const params = [{ to: token, data: "0x18160ddd" }, hexOf(finalized.block)];
     const [{ fault, result }] = await rpc.send([{ method: "eth_call", params }] as const, signal);
-    if (fault) throw new UnclearFault(source, `totalSupply: error ${fault.code}: ${fault.message}`);
+    if (fault) {
+      const message = `totalSupply: error ${fault.code}: ${fault.message}`;
+      throw new UnclearFault(source, message, { error: fault.code });
+    }
     if (typeof result === "string" && /[1-9a-f]/.test(result.slice(2))) {
       throw missing("the token has a supply, but no transfer was found");
     }

@@ -1,5 +1,5 @@
 import { readBytes } from "tallystick-runtime/http/readBytes";
-import { SourceRefusedError, SourceUnavailableError } from "../errors.ts";
+import { type AnsweredWith, SourceRefusedError, SourceUnavailableError } from "../errors.ts";
 import type { RequestOutcome, SourceRequest } from "../logPort.ts";
 import { attemptsOf, type Retries, retryAfter } from "../retries.ts";
 import { slots } from "../slots.ts";
@@ -42,8 +42,8 @@ export type JsonRpc = {
 /** The provider accepts fewer calls in one request. */
 export class BatchRefusedError extends SourceRefusedError {
   readonly calls: number;
-  constructor(source: string, calls: number, message: string) {
-    super(source, `it refuses ${calls} calls in one batch: ${message}`);
+  constructor(source: string, calls: number, { code, message }: RpcFault) {
+    super(source, `it refuses ${calls} calls in one batch: ${message}`, { error: code });
     this.calls = calls;
   }
 }
@@ -54,10 +54,20 @@ const INVALID_REQUEST: ReadonlySet<number> = new Set([-32600, -32700]);
 /** A failed attempt that may succeed the next time. */
 class Failed extends Error {
   readonly outcome: RequestOutcome;
+  readonly answered: AnsweredWith;
   readonly waitMs: number | undefined;
-  constructor(outcome: RequestOutcome, message: string, waitMs?: number, cause?: unknown) {
+  constructor(
+    outcome: RequestOutcome,
+    message: string,
+    {
+      answered,
+      waitMs,
+      cause,
+    }: { answered?: AnsweredWith; waitMs?: number | undefined; cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.outcome = outcome;
+    this.answered = answered;
     this.waitMs = waitMs;
   }
 }
@@ -85,7 +95,7 @@ export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
     } catch (error) {
       signal.throwIfAborted();
       const message = limit.aborted ? `no whole answer within ${timeoutMs} ms` : "the connection failed";
-      throw new Failed("failed", message, undefined, error);
+      throw new Failed("failed", message, { cause: error });
     }
     if (bytes === undefined) return sameFault(calls, -32005, `response larger than ${maxBytes} bytes`);
     return repliesOf(calls, response, bytes.toString());
@@ -93,11 +103,14 @@ export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
 
   function repliesOf(calls: readonly RpcCall[], response: Response, text: string): RpcReply[] {
     const { status, headers } = response;
-    if (status === 429) throw new Failed("limited", "429, too many requests", retryAfter(headers));
-    if ([401, 403, 404].includes(status)) throw new SourceRefusedError(source, `it answered ${status}`);
+    const answered = { status };
+    const waitMs = retryAfter(headers);
+    if (status === 429) throw new Failed("limited", "429, too many requests", { answered, waitMs });
+    if ([401, 403, 404].includes(status))
+      throw new SourceRefusedError(source, `it answered ${status}`, answered);
     const body = parsed(text);
-    const wait = retryAfter(headers);
-    if (status >= 500 || status === 408) throw new Failed("failed", `it answered ${status}`, wait);
+    if (status >= 500 || status === 408)
+      throw new Failed("failed", `it answered ${status}`, { answered, waitMs });
     if (body === undefined && status === 413)
       return sameFault(calls, status, "response or request too large");
     if (body === undefined) throw new Failed("failed", `it answered ${status}, but not with complete JSON`);
@@ -105,9 +118,12 @@ export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
     if (replies === undefined) throw new Failed("failed", `it answered ${status}, but not with JSON-RPC`);
     const batched =
       calls.length > 1 ? replies.find(({ fault }) => fault && isAboutBatch(fault, body)) : undefined;
-    if (batched?.fault) throw new BatchRefusedError(source, calls.length, batched.fault.message);
+    if (batched?.fault) throw new BatchRefusedError(source, calls.length, batched.fault);
     const limited = replies.find(({ fault }) => fault !== undefined && refusalOf(fault) === "rate");
-    if (limited?.fault) throw new Failed("limited", limited.fault.message, wait);
+    if (limited?.fault) {
+      const { code, message } = limited.fault;
+      throw new Failed("limited", message, { answered: { error: code }, waitMs });
+    }
     return replies;
   }
 
@@ -126,7 +142,8 @@ export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
           if (!(error instanceof Failed)) throw error;
           count(method, error.outcome);
           if (await attempts.again(signal, error.waitMs)) continue;
-          throw new SourceUnavailableError(source, `${method}: ${error.message.slice(0, 200)}`, error.cause);
+          const message = `${method}: ${error.message.slice(0, 200)}`;
+          throw new SourceUnavailableError(source, message, error.cause, error.answered);
         }
       }
     },

@@ -26,7 +26,7 @@ import { LinesForOthers } from "../segments/linesForOthers.ts";
 import { type LoadedPart, type LoadingOptions, loadSegment } from "../segments/loadSegment.ts";
 import { LongReading } from "../segments/longReading.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
-import { retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
+import { type Failure, retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
 import { SignersAhead } from "../segments/signersAhead.ts";
 import { headOf, storedHead } from "../segments/storedHead.ts";
@@ -235,10 +235,10 @@ function waiting(context: AnchoredContext, { args, block }: AnchoredEvent, sourc
     context.db,
     { block: number, hash: block.hash },
     {
-      onBlocked: async ({ attempts, reason }: { attempts: number; reason: string }) => {
+      onBlocked: async ({ attempts, reason, logged }: Failure) => {
         // The first, second, fourth, eighth attempt and so on. This keeps the log short.
         if (Math.log2(attempts) % 1 === 0) {
-          logWarning({ msg: "Waiting for a ledger segment", ...line, attempts, reason });
+          logWarning({ msg: "Waiting for a ledger segment", ...line, attempts, reason: logged });
         }
         await operations.reportBlocked({ ...segment, attempts, reason });
       },

@@ -1,7 +1,12 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
-import { GENESIS_HASH, type LedgerEntry } from "tallystick-protocol/ledger/entry";
-import { type CheckedEntry, LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { GENESIS_HASH, LedgerCorruptError, type LedgerEntry } from "tallystick-protocol/ledger/entry";
+import {
+  type CheckedEntry,
+  LedgerChain,
+  LedgerLayoutError,
+  LedgerLineError,
+} from "tallystick-protocol/ledger/verifyLedger";
 import { EMPTY_ROOT } from "tallystick-protocol/merkle/hash";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
@@ -29,7 +34,7 @@ export const EMPTY_LEDGER: LedgerHead = {
   bytes: 0,
 };
 
-/** The entries that were read differ from the anchored ones. */
+/** The entries that were read differ from the anchored ones. The message is published, so it quotes no entry. */
 export class SegmentContradictionError extends TallystickError {
   constructor(message: string, cause?: unknown) {
     super({ code: "segment_contradiction", message, cause });
@@ -75,11 +80,17 @@ export function checkSegment(
   };
 }
 
+/** A line that is no entry is described by its number only: the description may have names that its writer chose. */
+function ownWordsOf(error: LedgerLineError): string {
+  if (error instanceof LedgerLayoutError || error.cause instanceof LedgerCorruptError) return error.message;
+  return `line ${error.line} is not an entry of a ledger`;
+}
+
 function nextEntry(chain: LedgerChain, line: string): CheckedEntry {
   try {
     return chain.nextEntry(line);
   } catch (error) {
-    if (error instanceof LedgerLineError) throw new SegmentContradictionError(error.message, error);
+    if (error instanceof LedgerLineError) throw new SegmentContradictionError(ownWordsOf(error), error);
     throw error;
   }
 }

@@ -36,7 +36,7 @@ export class LongReading {
       throw new OrphanedError(this.#block);
     if (this.#isOver || this.#now() - this.#begun < PATIENCE_MS) return;
     const reason = `it is still read and checked: the entries before ${size} are there`;
-    await onBlocked({ attempts: ++this.#reports, reason });
+    await onBlocked({ attempts: ++this.#reports, reason, logged: reason });
   }
 
   /** Call it when all entries are checked, or when the reading has failed. From then on nothing is reported. */

@@ -1,4 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { loggedReason, publicReason } from "../../publicReason.ts";
+
+/** A failed attempt. `reason` is for strangers. `logged` is for the operator's log, and may quote a stranger. */
+export type Failure = { attempts: number; reason: string; logged: string };
 
 /** The actions while something is not available. */
 export type Waiting = {
@@ -11,7 +15,7 @@ export type Waiting = {
   isBuried: () => Promise<boolean>;
   /** Called while waiting. Its errors are the caller's own and end the wait. */
   keepAlive: () => Promise<void>;
-  onBlocked: (failure: { attempts: number; reason: string }) => Promise<void>;
+  onBlocked: (failure: Failure) => Promise<void>;
   onUnblocked: () => Promise<void>;
   /** Aborted when the process shuts down; then this rejects. */
   signal: AbortSignal;
@@ -49,8 +53,7 @@ export async function retryUntilAvailable<Result>(
       return { result };
     } catch (error) {
       signal.throwIfAborted();
-      const reason = error instanceof Error ? error.message : String(error);
-      await waiting.onBlocked({ attempts, reason });
+      await waiting.onBlocked({ attempts, reason: publicReason(error), logged: loggedReason(error) });
     }
     await sleep(wait, undefined, { signal });
     await waiting.keepAlive();

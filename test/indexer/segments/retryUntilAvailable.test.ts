@@ -13,7 +13,7 @@ function tryTo(failures: number, change: Partial<Waiting> = {}) {
     isCanonical: async () => true,
     isBuried: async () => false,
     keepAlive: async () => void said.push("alive"),
-    onBlocked: async ({ attempts, reason }) => void said.push(`${attempts}: ${reason}`),
+    onBlocked: async ({ attempts, logged }) => void said.push(`${attempts}: ${logged}`),
     onUnblocked: async () => void said.push("unblocked"),
     signal: new AbortController().signal,
     pause: { first: 1, most: 4 },
