@@ -3,6 +3,7 @@ import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import { createPublicClient, http } from "viem";
 import type { IndexerConfig } from "./config.ts";
 import { fetchWithin } from "./fetchWithin.ts";
+import { hasCode } from "./hasCode.ts";
 
 const PATIENCE_MS = 30_000;
 
@@ -36,8 +37,7 @@ export async function expectStartBeforeContracts({
   const unknown: Address[] = [];
   for (const [what, address] of contracts) {
     try {
-      const code = await client.getCode({ address, blockNumber: BigInt(startBlock - 1) });
-      if (code === undefined) continue;
+      if (!(await hasCode(client, address, BigInt(startBlock - 1)))) continue;
       issues.push({
         field: "START_BLOCK",
         message: `must be earlier: the ${what} ${address} was there before`,

@@ -1,35 +1,53 @@
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import type { Address } from "tallystick-protocol/address";
-import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
+import { type InputIssue, InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { createPublicClient, http } from "viem";
 import type { IndexerConfig } from "./config.ts";
 import { fetchWithin } from "./fetchWithin.ts";
+import { hasCode } from "./hasCode.ts";
+import { tryAgain } from "./tryAgain.ts";
 
 const PATIENCE_MS = 30_000;
 
+/** The milliseconds after each attempt but the last. */
+const PAUSES = [250, 1_000, 4_000, 16_000];
+
 /**
  * Checks that each escrow whose events are read holds the token of the node. Every amount of an escrow counts as an
- * amount of this token, so hires in an escrow of a worthless token would make a reputation for nothing.
+ * amount of this token, so hires in an escrow of a worthless token would make a reputation for nothing. A contract whose
+ * token nobody can read is refused for the same reason.
  *
- * @returns the escrows that did not answer
+ * @param options.pauses the milliseconds after each attempt to read from the chain, but the last
+ * @returns the escrows that are not deployed
  * @throws InvalidInputError naming each escrow of another token
+ * @throws TallystickError `escrow_token_unknown` naming the first escrow that gives no answer after all attempts
  */
-export async function expectTokenOfEscrows({
-  rpcUrl,
-  token,
-  params,
-}: Pick<IndexerConfig, "rpcUrl" | "token" | "params">): Promise<Address[]> {
+export async function expectTokenOfEscrows(
+  { rpcUrl, token, params }: Pick<IndexerConfig, "rpcUrl" | "token" | "params">,
+  { signal, pauses = PAUSES }: { signal: AbortSignal; pauses?: readonly number[] },
+): Promise<Address[]> {
   const fetchFn = fetchWithin(PATIENCE_MS);
-  const client = createPublicClient({ transport: http(rpcUrl, { timeout: PATIENCE_MS, fetchFn }) });
+  const transport = http(rpcUrl, { timeout: PATIENCE_MS, fetchFn, retryCount: 0 });
+  const client = createPublicClient({ transport });
+  const tokenOf = async (address: Address): Promise<string | undefined> => {
+    if (!(await hasCode(client, address))) return undefined;
+    const call = { address, abi: hireEscrowAbi, functionName: "token" } as const;
+    return (await client.readContract(call)).toLowerCase();
+  };
   const issues: InputIssue[] = [];
-  const unknown: Address[] = [];
+  const missing: Address[] = [];
   for (const escrow of Object.keys(params.escrows) as Address[]) {
-    const call = { address: escrow, abi: hireEscrowAbi, functionName: "token" } as const;
-    const its = await client.readContract(call).then(
-      (address) => address.toLowerCase(),
-      () => undefined,
-    );
-    if (its === undefined) unknown.push(escrow);
+    const what = `read the token of the escrow ${escrow}`;
+    const its = await tryAgain(what, signal, () => tokenOf(escrow), pauses).catch((cause: unknown) => {
+      signal.throwIfAborted();
+      throw new TallystickError({
+        code: "escrow_token_unknown",
+        message: `The contract ${escrow} in ESCROWS does not say which token it holds.`,
+        hint: "Check that RPC_URL answers, and that the contract is a HireEscrow. Then start the indexer again.",
+        cause,
+      });
+    });
+    if (its === undefined) missing.push(escrow);
     else if (its !== token)
       issues.push({
         field: "ESCROWS",
@@ -40,5 +58,5 @@ export async function expectTokenOfEscrows({
     const hint = "Take it out of ESCROWS: a node counts hires in one token only, TOKEN_ADDRESS.";
     throw new InvalidInputError({ issues, code: "invalid_configuration", hint });
   }
-  return unknown;
+  return missing;
 }

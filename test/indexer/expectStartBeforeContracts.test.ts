@@ -15,6 +15,8 @@ describe("the first block that a node reads", () => {
     [LEDGER, 10],
   ]);
   let keepsFrom = 0;
+  /** What the chain's node answers in place of a code. */
+  let odd: unknown;
   let server: Server;
   let rpcUrl: string;
 
@@ -26,7 +28,9 @@ describe("the first block that a node reads", () => {
       const [address, block] = [String(params[0]), Number(params[1])];
       const code = block >= (deployed.get(address) ?? 0) ? "0x6001" : "0x";
       const answer =
-        block < keepsFrom ? { error: { code: -32000, message: "missing trie node" } } : { result: code };
+        block < keepsFrom
+          ? { error: { code: -32000, message: "missing trie node" } }
+          : { result: odd === undefined ? code : odd };
       response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -62,5 +66,12 @@ describe("the first block that a node reads", () => {
     } finally {
       keepsFrom = 0;
     }
+  });
+
+  it("is not taken for early enough because of an answer that is no code", async () => {
+    for (odd of [null, [], {}, "", "0x0", "no code", 7]) {
+      expect(await check(21), JSON.stringify(odd)).to.deep.equal([ESCROW, LEDGER]);
+    }
+    odd = undefined;
   });
 });

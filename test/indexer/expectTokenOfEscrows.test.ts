@@ -9,20 +9,27 @@ const TOKEN = `0x${"70".repeat(20)}` as const;
 const OTHER = `0x${"0f".repeat(20)}` as const;
 const ESCROW = `0x${"e5".repeat(20)}` as const;
 const FAKE = `0x${"fa".repeat(20)}` as const;
+const MUTE = `0x${"e0".repeat(20)}` as const;
 const MISSING = `0x${"a1".repeat(20)}` as const;
 
 describe("the escrows that a node follows", () => {
   const tokenOf: { [escrow: string]: string } = { [ESCROW]: TOKEN, [FAKE]: OTHER };
   let server: Server;
   let rpcUrl: string;
+  /** What the RPC answers to its next questions, in place of the truth. */
+  const faults: (() => { status: number; text: string })[] = [];
 
   before(async () => {
     server = createServer(async (request, response) => {
       const pieces: Buffer[] = [];
       for await (const piece of request) pieces.push(piece);
-      const { id, params } = JSON.parse(Buffer.concat(pieces).toString());
-      const result = `0x${(tokenOf[params[0].to] ?? "0x").slice(2).padStart(64, "0")}`;
-      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: params[0].to in tokenOf ? result : "0x" }));
+      const { id, method, params } = JSON.parse(Buffer.concat(pieces).toString());
+      const fault = faults.shift()?.();
+      if (fault !== undefined) return response.writeHead(fault.status).end(fault.text);
+      const tell = (result: string) => response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (method === "eth_getCode") return tell(params[0] === MISSING ? "0x" : "0x60");
+      const its = tokenOf[params[0].to];
+      return tell(its === undefined ? "0x" : `0x${its.slice(2).padStart(64, "0")}`);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -34,13 +41,36 @@ describe("the escrows that a node follows", () => {
 
   const check = (...escrows: string[]) => {
     const params = defineParams({ escrows: Object.fromEntries(escrows.map((it) => [it, "provider"])) });
-    return expectTokenOfEscrows({ rpcUrl, token: TOKEN, params });
+    return expectTokenOfEscrows(
+      { rpcUrl, token: TOKEN, params },
+      { signal: new AbortController().signal, pauses: [1, 1] },
+    );
   };
 
-  it("may hold the node's token, and are named if they do not answer", async () => {
+  it("may hold the node's token, and are named if they are not deployed", async () => {
     expect(await check()).to.deep.equal([]);
     expect(await check(ESCROW)).to.deep.equal([]);
     expect(await check(ESCROW, MISSING)).to.deep.equal([MISSING]);
+  });
+
+  it("are refused if nobody can read their token, and are asked again before that", async () => {
+    const limited = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32_005, message: "too many" } });
+    for (const fault of [
+      { status: 503, text: "" },
+      { status: 200, text: "" },
+      { status: 200, text: "null" },
+      { status: 200, text: "[]" },
+      { status: 200, text: limited },
+    ]) {
+      faults.push(...[1, 2].map(() => () => fault));
+      expect(await check(ESCROW), fault.text).to.deep.equal([]);
+      faults.push(...[1, 2, 3].map(() => () => fault));
+      const error = await check(ESCROW).catch((it) => it);
+      expect(error, fault.text).to.include({ code: "escrow_token_unknown" });
+      expect(error.message).to.contain(ESCROW);
+      expect(faults).to.have.length(0);
+    }
+    expect(await check(MUTE).catch((it) => it.code)).to.equal("escrow_token_unknown");
   });
 
   it("must not hold another token, whose amounts would count as the node's", async () => {

@@ -20,8 +20,8 @@ const repeated = await tryAgain(
 );
 if (repeated !== null) logInfo({ msg: "Reading the block of the checkpoint again", block: repeated });
 
-const missing = hubsWarning(config);
-if (missing !== null) logWarning({ msg: missing });
+const warning = hubsWarning(config);
+if (warning !== null) logWarning({ msg: warning });
 
 /** The log begins with this node's configuration: its parameters, its token, and the first block that it reads. */
 ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "db" | "client"> }) => {
@@ -34,9 +34,9 @@ ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "
       contracts,
     });
   }
-  const silent = await expectTokenOfEscrows(config);
-  if (silent.length > 0)
-    logWarning({ msg: "These escrows do not say which token they hold", contracts: silent.join(", ") });
+  const missing = await expectTokenOfEscrows(config, { signal: shutdownSignal() });
+  if (missing.length > 0)
+    logWarning({ msg: "These escrows are not deployed yet", contracts: missing.join(", ") });
   const { startBlock, transfers, params, registries } = config;
   const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(startBlock) });
   const firstBlock = transfers.form === "all" ? startBlock : transfers.firstBlock;
