@@ -1,4 +1,4 @@
-import type { Hex } from "tallystick-protocol/hex";
+import { type Hex, isHex } from "tallystick-protocol/hex";
 import type { BlockAt } from "../../logPort/logPort.ts";
 import type { Waiting } from "./retryUntilAvailable.ts";
 
@@ -23,15 +23,22 @@ export function blockOnChain(
   signal: AbortSignal,
   isFinal: () => Promise<boolean>,
 ): Pick<Waiting, "isCanonical" | "isBuried"> {
+  const headerOf: ReadHeader = async (number) => {
+    const header = await read(number);
+    // An answer that is no block must not count as another block: the handler would give up a block that is on the chain.
+    if (!isHex(header.hash, 32) || !isHex(header.parentHash, 32))
+      throw new Error(`the answer about block ${number} is no header`);
+    return header;
+  };
   return {
-    isCanonical: async () => (await isFinal()) || (await read(block)).hash === hash,
+    isCanonical: async () => (await isFinal()) || (await headerOf(block)).hash === hash,
     isBuried: async () => {
       const last = block + BURIED_UNDER;
-      let above = await read(last);
+      let above = await headerOf(last);
       // From the last block down, each must be the parent of the one above. So no node of another fork counts.
       for (let n = last - 1; n >= block; n--) {
         signal.throwIfAborted();
-        const header = await read(n);
+        const header = await headerOf(n);
         if (header.hash !== above.parentHash) return false;
         above = header;
       }

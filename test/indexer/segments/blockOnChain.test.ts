@@ -57,6 +57,25 @@ describe("a handler's block", () => {
     }
   });
 
+  it("is not gone because of answers that are no headers", async () => {
+    const good = headerOf("bb", 100);
+    for (const odd of [
+      {},
+      { ...good, hash: undefined },
+      { ...good, parentHash: null },
+      { ...good, hash: "0x" },
+    ]) {
+      const { isCanonical, isBuried } = blockOnChain(
+        at,
+        async () => odd as never,
+        never,
+        async () => false,
+      );
+      for (const looked of [isCanonical(), isBuried()])
+        expect(String(await looked.catch((error) => error))).to.contain("no header");
+    }
+  });
+
   it("is not asked for any longer when the process shuts down", async () => {
     const stop = new AbortController();
     const asked: number[] = [];
