@@ -9,7 +9,8 @@ const LINES_PER_POINT = 100;
 const BYTES_PER_POINT = 64 * 1024;
 
 /**
- * A search pays one point for this many listings that it may look at, even if they are not in the answer. Postgres
+ * A search pays one point for this many listings that it may look at, even if they are not in the answer. So does a list
+ * for rows of agents with private metrics, which it skips. Postgres
  * needs about six milliseconds to skip 2,500 listings, or to sort 500.
  */
 const SKIPPED_PER_POINT = 2_500;
@@ -34,6 +35,11 @@ export function chargeListings(
   { skipped = 0, sorted = 0 }: { skipped?: number; sorted?: number },
 ): void {
   charge(env, skipped / SKIPPED_PER_POINT + sorted / SORTED_PER_POINT);
+}
+
+/** Charges a client for the rows that a list left out, because nobody may notice them. */
+export function chargeSkipped(env: unknown, skipped: number): void {
+  charge(env, skipped / SKIPPED_PER_POINT);
 }
 
 function charge(env: unknown, points: number): void {

@@ -1,5 +1,5 @@
 import { writePlace } from "../cursor.ts";
-import { countRows, estimateRows, placeKinds, type RowList, readPage } from "../rows/list.ts";
+import { countRows, estimateRows, LOOKS_PER_ROW, placeKinds, type RowList, readPage } from "../rows/list.ts";
 import type { ListCount } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { readCursor } from "./cursor.ts";
@@ -28,7 +28,8 @@ export async function listPage<Row, Node = Row>(
   const { size, backward, cursor } = readPageArgs(args);
   const after = cursor === null ? null : readCursor(cursor, placeKinds(list));
   context.takeRows(size);
-  const { rows, end, more } = await readPage(context, list, { size, backward, after });
+  const { rows, end, more, skipped } = await readPage(context, list, { size, backward, after });
+  context.takeRows(skipped / LOOKS_PER_ROW);
   if (backward) rows.reverse();
   const [start, stop] = backward ? [end, rows.at(-1)] : [rows[0], end];
   return {

@@ -2,7 +2,7 @@ import { publishedField } from "tallystick-derive/reputationOf";
 import type { Database } from "../database.ts";
 import { cutPage, type Page, readCursor } from "../rest/cursor.ts";
 import { type ClusterLoader, clusterOf, keepCluster } from "../rows/clusters.ts";
-import { leadersAfter } from "../rows/tallies.ts";
+import { type LeaderPlace, leadersAfter } from "../rows/tallies.ts";
 import { figuresOf, type TallyFigures } from "./figures.ts";
 
 /** An agent's hires in one capability over the window, and its overall figures. */
@@ -19,19 +19,19 @@ export type Leaderboard = { capability: string; leaders: Leader[]; next_cursor: 
 
 /**
  * The agents that are hired most for a capability in the window. Hires are weighted, so a ring counts like
- * one agent. Agents with private metrics are left out.
+ * one agent. Agents with private metrics are left out; `skipped` says how many, rounded up.
  */
 export async function leaderboard(
   db: Database,
   clusters: ClusterLoader,
   capability: string,
   { limit, cursor }: Page,
-): Promise<Leaderboard> {
-  const after = cursor === undefined ? undefined : readCursor(cursor, ["number", "text"]);
-  const rows = await leadersAfter(db, capability, after as [number, string] | undefined, limit + 1);
+): Promise<{ answer: Leaderboard; skipped: number }> {
+  const after = cursor === undefined ? undefined : (readCursor(cursor, ["number", "text"]) as LeaderPlace);
+  const { rows, skipped } = await leadersAfter(db, capability, after, limit + 1);
   const { shown, next_cursor } = cutPage(rows, limit, ({ entry }) => [entry.weight, entry.id]);
   for (const { cluster } of shown) keepCluster(clusters, cluster);
-  return {
+  const answer = {
     capability,
     leaders: await Promise.all(
       shown.map(async (row) => {
@@ -48,4 +48,5 @@ export async function leaderboard(
     ),
     next_cursor,
   };
+  return { answer, skipped };
 }

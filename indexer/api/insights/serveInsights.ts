@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { chargeSkipped } from "../charge.ts";
 import type { Database } from "../database.ts";
 import { clusterLoader } from "../rows/clusters.ts";
 import { checkMetricsArePublic } from "./figures.ts";
@@ -38,10 +39,10 @@ export function serveInsights(app: OpenAPIHono, db: Database): void {
   });
   app.openapi(routes.leaderboardRoute, async (context) => {
     const { capability } = context.req.valid("param");
-    return context.json(
-      await leaderboard(db, clusterLoader(db), capability, context.req.valid("query")),
-      200,
-    );
+    const page = context.req.valid("query");
+    const { answer, skipped } = await leaderboard(db, clusterLoader(db), capability, page);
+    chargeSkipped(context.env, skipped);
+    return context.json(answer, 200);
   });
   app.openapi(routes.capabilityPercentilesRoute, async (context) => {
     const { capability } = context.req.valid("param");

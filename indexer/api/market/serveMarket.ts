@@ -4,6 +4,7 @@ import type { Row } from "tallystick-derive/tables";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { formatUsdc } from "tallystick-protocol/amount";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { chargeSkipped } from "../charge.ts";
 import type { Database } from "../database.ts";
 import { figuresOf } from "../insights/figures.ts";
 import { marketSeries } from "../insights/series.ts";
@@ -61,7 +62,9 @@ export function serveMarket(app: OpenAPIHono, db: Database, insightsAreFree: boo
   });
   app.openapi(routes.counterpartiesRoute, async (context) => {
     const { as, ...page } = context.req.valid("query");
-    return context.json(await counterparties(db, context.req.valid("param").id, as, page), 200);
+    const { answer, skipped } = await counterparties(db, context.req.valid("param").id, as, page);
+    chargeSkipped(context.env, skipped);
+    return context.json(answer, 200);
   });
   app.openapi(routes.escrowRoute, async (context) =>
     context.json(await escrow(db, context.req.valid("param").id), 200),
@@ -135,11 +138,11 @@ async function counterparties(
   address: string,
   side: "seller" | "buyer",
   page: Page,
-): Promise<schemas.CounterpartiesResponse> {
+): Promise<{ answer: schemas.CounterpartiesResponse; skipped: number }> {
   const agent = await agentOf(db, address);
-  const { shown, next_cursor } = await pageOf(db, counterpartyList(agent, side), page);
+  const { shown, next_cursor, skipped } = await pageOf(db, counterpartyList(agent, side), page);
   const isSecret = side === "seller" && agent.privateListings > 0;
-  return {
+  const answer = {
     agent_id: address,
     counterparties: shown.map((pair) => ({
       agent_id: side === "seller" ? pair.buyer : pair.seller,
@@ -147,6 +150,7 @@ async function counterparties(
     })),
     next_cursor,
   };
+  return { answer, skipped };
 }
 
 /** @throws TallystickError `unknown_escrow` */

@@ -10,7 +10,7 @@ export type Page = { limit: number; cursor?: string | undefined };
 export type Cut<Found> = { shown: Found[]; next_cursor: string | null };
 
 /**
- * A page of a list of rows.
+ * A page of a list of rows. `skipped`: the rows that it left out, for which the client pays.
  *
  * @throws InvalidInputError `invalid_cursor`
  */
@@ -18,17 +18,18 @@ export async function pageOf<Found>(
   db: Database,
   list: RowList<Found>,
   { limit, cursor }: Page,
-): Promise<Cut<Found>> {
+): Promise<Cut<Found> & { skipped: number }> {
   // These cursors have whole numbers as JSON numbers, not as text.
   const kinds = placeKinds(list).map((kind) => (kind === "bigint" ? "number" : kind));
   const after = cursor === undefined ? null : readCursor(cursor, kinds);
   const part = { size: limit, backward: false, after };
-  const { rows, end, more } = await readPage({ db, batches: new Map() }, list, part);
+  const { rows, end, more, skipped } = await readPage({ db, batches: new Map() }, list, part);
   const placeOf = (key: string): Place =>
     (JSON.parse(key) as string[]).map((value, n) => (kinds[n] === "number" ? Number(value) : value));
   return {
     shown: rows.map(({ row }) => row),
     next_cursor: more && end ? writeCursor(placeOf(end.key)) : null,
+    skipped,
   };
 }
 

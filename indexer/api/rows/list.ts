@@ -35,6 +35,11 @@ export type RowList<Found> = {
    */
   filter?: SQL | undefined;
   /**
+   * A condition for rows that nobody may notice. Rows without it are skipped, however many they are, and no cursor names
+   * them. The request pays for them. Only for lists without `filter`.
+   */
+  open?: SQL | undefined;
+  /**
    * The list belongs to one of many objects, found by this column (or by an expression that an index has). One
    * statement reads all lists of one name in a request, so the name must identify `where` and `filter` too.
    * This helps even for a single list: Postgres does not see the value while it plans, so it cannot guess that
@@ -53,12 +58,14 @@ export type PlacedRow<Found> = { row: Found; key: string };
 
 /**
  * The rows of a page. `end` is the last row that was read, and `more` says whether rows follow it. In a
- * filtered list `end` may be a row that is not on the page.
+ * filtered list `end` may be a row that is not on the page. `skipped` is the number of rows that are not `open`, rounded
+ * up, so that the price of a request does not reveal how many there are.
  */
 export type ListPage<Found> = {
   rows: PlacedRow<Found>[];
   end: PlacedRow<Found> | undefined;
   more: boolean;
+  skipped: number;
 };
 
 /** What a request needs to read lists. Lists of one name are read together. */
@@ -128,7 +135,14 @@ export async function readPage<Found>(
   const rows = kept.slice(0, part.size);
   const scanned = found.find(({ last }) => last);
   const isCut = kept.length > part.size;
-  return { rows, end: isCut ? rows.at(-1) : (scanned ?? rows.at(-1)), more: isCut || scanned !== undefined };
+  const end = isCut ? rows.at(-1) : (scanned ?? rows.at(-1));
+  const skipped = list.open === undefined ? 0 : roundedSkips((found.at(-1)?.place ?? 0) - kept.length);
+  return { rows, end, more: isCut || scanned !== undefined, skipped };
+}
+
+/** Rounds up a number of skipped rows to {@link LOOKS_PER_ROW}. */
+export function roundedSkips(count: number): number {
+  return Math.ceil(count / LOOKS_PER_ROW) * LOOKS_PER_ROW;
 }
 
 /**
@@ -170,7 +184,7 @@ function inOrder(rows: RawRow[]): RawRow[] {
  * row that was read, where the next page begins.
  */
 function selectRows<Found>(
-  { table, order, direction, where, filter, of, columns }: RowList<Found>,
+  { table, order, direction, where, filter, open, of, columns }: RowList<Found>,
   { size, backward, after }: ListPart,
 ): SQL {
   const descending = (direction === "desc") !== backward;
@@ -184,12 +198,19 @@ function selectRows<Found>(
   const limit = filter === undefined ? size + 1 : SCAN * size;
   const key = sql`to_json(ARRAY[${commas(expressions.map((it) => sql`${it}::text`))}])::text AS list_key`;
   const place = sql`row_number() OVER (ORDER BY ${orderBy}) AS list_place`;
-  const keep = filter === undefined ? sql`true AS list_keep` : sql`(${filter}) IS TRUE AS list_keep`;
+  const condition = filter ?? open;
+  const keep = condition === undefined ? sql`true AS list_keep` : sql`(${condition}) IS TRUE AS list_keep`;
   const all: { [name: string]: PgColumn } = getTableColumns(table);
   const values = columns === undefined ? sql`${table}.*` : commas(columns.map((name) => sql`${all[name]}`));
-  const inner = sql`SELECT ${values}, ${key}, ${place}, ${keep} FROM ${table}${
+  const from = sql`FROM ${table}${
     conditions.length === 0 ? sql`` : sql` WHERE ${sql.join(conditions, sql` AND `)}`
-  } ORDER BY ${orderBy} LIMIT ${sql.raw(String(limit))}`;
+  } ORDER BY ${orderBy}`;
+  if (open !== undefined) {
+    // The last row of the list comes too. Its place is the number of rows that were read.
+    const isEnd = sql`lead(false, 1, true) OVER (ORDER BY ${orderBy}) AS list_end`;
+    return sql`SELECT * FROM (SELECT ${values}, ${key}, ${place}, ${keep}, ${isEnd} ${from}) AS walked WHERE list_keep OR list_end LIMIT ${sql.raw(String(limit))}`;
+  }
+  const inner = sql`SELECT ${values}, ${key}, ${place}, ${keep} ${from} LIMIT ${sql.raw(String(limit))}`;
   if (filter === undefined) return inner;
   const scanned = sql`list_place = ${sql.raw(String(limit))}`;
   // The rows are not sorted here, because that would read all inner rows before the first one is returned. The
@@ -210,10 +231,11 @@ function beyond(order: readonly OrderKey[], key: Place, descending: boolean): SQ
  */
 export async function countRows<Found>(
   counter: ListCounter,
-  { table, where, filter, of }: RowList<Found>,
+  { table, where, filter, open, of }: RowList<Found>,
 ): Promise<number | null> {
   const conditions = [of && sql`${of.column} = parents.parent`, where];
-  const kept = sql`SELECT ${filter === undefined ? sql`true` : sql`(${filter}) IS TRUE`} AS keep FROM ${table}${meeting(conditions)}`;
+  const condition = filter ?? open;
+  const kept = sql`SELECT ${condition === undefined ? sql`true` : sql`(${condition}) IS TRUE`} AS keep FROM ${table}${meeting(conditions)}`;
   const counted = sql`(${kept} LIMIT ${sql.raw(String(MAX_COUNT + 1))}) AS counted`;
   const count = sql`SELECT count(*) FILTER (WHERE keep) AS found, count(*) AS looked_at FROM ${counted}`;
   const known = (it: Counts) => (Number(it.looked_at) > MAX_COUNT ? null : Number(it.found));
@@ -259,15 +281,15 @@ async function lookAt({ db, counting, takeRows }: ListCounter, statement: SQL): 
  */
 export async function estimateRows<Found>(
   { db }: ListReader,
-  { table, where, filter, of }: RowList<Found>,
+  { table, where, filter, open, of }: RowList<Found>,
 ): Promise<number> {
-  const conditions = [of && sql`${of.column} = ${of.id}`, where, filter];
+  const conditions = [of && sql`${of.column} = ${of.id}`, where, filter, open];
   const { rows } = await db.execute<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(
     sql`EXPLAIN (FORMAT JSON) SELECT 1 FROM ${table}${meeting(conditions)}`,
   );
   const expected = rows[0]?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
   // Only a part of the rows that were read may pass the filter.
-  return Math.max(Number(expected.toPrecision(2)), filter === undefined ? MAX_COUNT : 0);
+  return Math.max(Number(expected.toPrecision(2)), (filter ?? open) === undefined ? MAX_COUNT : 0);
 }
 
 function meeting(conditions: (SQL | undefined)[]): SQL {
@@ -276,13 +298,18 @@ function meeting(conditions: (SQL | undefined)[]): SQL {
 }
 
 /** `keep` is false if the `last` row that was read does not pass the filter. */
-type ListRow<Found> = PlacedRow<Found> & { keep: boolean; last: boolean };
+type ListRow<Found> = PlacedRow<Found> & { keep: boolean; last: boolean; place: number };
 
-type RawRow = Record<string, unknown> & { list_key: string; list_keep: boolean; list_last?: boolean };
+type RawRow = Record<string, unknown> & {
+  list_key: string;
+  list_place: string;
+  list_keep: boolean;
+  list_last?: boolean;
+};
 
 function decode<Found>(table: TableOf<Found>, raw: RawRow): ListRow<Found> {
   const { list_key: key, list_keep: keep, list_last: last = false } = raw;
-  return { row: decodeRow(table, raw), key, keep, last };
+  return { row: decodeRow(table, raw), key, keep, last, place: Number(raw.list_place) };
 }
 
 function expressionOf(key: OrderKey): SQL {

@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
-import type { RowList } from "./list.ts";
+import { type RowList, roundedSkips } from "./list.ts";
 import { limitFor, prepared } from "./prepared.ts";
 import type { RowOf } from "./rowsById.ts";
 
@@ -93,7 +93,8 @@ export function counterpartyList(
     of: { name: `counterparties of a ${side}`, column: agentPair[side], id: address },
     order: [hires, id],
     direction: "desc",
-    where: and(gt(hires, 0), side === "buyer" ? isOpen : undefined),
+    where: gt(hires, 0),
+    open: side === "buyer" ? isOpen : undefined,
   };
 }
 
@@ -112,10 +113,8 @@ export function leaderList(capability: string): RowList<RowOf<"capabilityAgent">
     of: { name: "leaders of", column: entry.capability, id: capability },
     order: [entry.weight, entry.id],
     direction: "desc",
-    where: and(
-      gt(entry.weight, 0),
-      sql`(SELECT ${agent.privateListings} = 0 FROM ${agent} WHERE ${agent.id} = ${entry.agent})`,
-    ),
+    where: gt(entry.weight, 0),
+    open: sql`(SELECT ${agent.privateListings} = 0 FROM ${agent} WHERE ${agent.id} = ${entry.agent})`,
   };
 }
 
@@ -126,18 +125,46 @@ export type Leading = {
   cluster: Row<"cluster"> | null;
 };
 
-/** The first `limit` of {@link leaderList} after a place, with their agents and clusters. */
+/** The place of a row in {@link leaderList}. */
+export type LeaderPlace = [weight: number, id: string];
+
+/**
+ * The first `limit` of {@link leaderList} after a place, with their agents and clusters. `skipped` is the number of rows that
+ * were left out for them, rounded up.
+ */
 export async function leadersAfter(
   db: Database,
   capability: string,
-  after: [weight: number, id: string] | undefined,
+  after: LeaderPlace | undefined,
   limit: number,
-): Promise<Leading[]> {
-  const rows = await statement(db, limitFor(limit), after !== undefined).execute({
+): Promise<{ rows: Leading[]; skipped: number }> {
+  const most = limitFor(limit);
+  const rows = await statement(db, most, after !== undefined).execute({
     capability,
     ...(after !== undefined && { weight: after[0], id: after[1] }),
   });
-  return rows.slice(0, limit);
+  const last = rows.length < most ? undefined : rows.at(-1)?.entry;
+  const until: LeaderPlace | undefined = last && [last.weight, last.id];
+  const skipped = (await countLeaders(db, capability, after, until)) - rows.length;
+  return { rows: rows.slice(0, limit), skipped: roundedSkips(Math.max(0, skipped)) };
+}
+
+/** The number of rows after a place and up to another one, with those of agents that are left out. */
+async function countLeaders(
+  db: Database,
+  capability: string,
+  after: LeaderPlace | undefined,
+  until: LeaderPlace | undefined,
+): Promise<number> {
+  const place = sql`(${entry.weight}, ${entry.id})`;
+  const isBetween = and(
+    eq(entry.capability, capability),
+    gt(entry.weight, 0),
+    after && sql`${place} < (${after[0]}::bigint, ${after[1]}::text)`,
+    until && sql`${place} >= (${until[0]}::bigint, ${until[1]}::text)`,
+  );
+  const [counted] = await db.select({ count: sql<number>`count(*)::int` }).from(entry).where(isBetween);
+  return counted?.count ?? 0;
 }
 
 type Statement = { execute: (values: Record<string, unknown>) => Promise<Leading[]> };
