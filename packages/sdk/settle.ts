@@ -28,7 +28,7 @@ export type Work = (context: ContextSlice) => Promise<Draft>;
 /** `attempts` counts the proposals. `worked` counts how often the work was done for them. */
 type Counts = { attempts: number; worked: number };
 
-/** The outcome. `draft` is absent if an earlier process had settled it. */
+/** The outcome. `draft` is absent if an earlier process settled it, or perhaps did. */
 export type SettleResult =
   | ({ status: "SETTLED"; hash: string; index: number; timestamp: number; draft?: Draft } & Counts)
   | ({ status: "REJECTED"; reason: string } & Counts)
@@ -85,9 +85,10 @@ export async function settle(parameters: SettleParameters): Promise<SettleResult
   const { signal, proposedOn = [] } = parameters;
   let known: { contextHash: string; draft: Draft } | undefined;
   let worked = 0;
-  const conclude = async (answer: Answer, attempts: number): Promise<SettleResult> => {
+  /** @param draft the work that was judged; absent if it was perhaps that of an earlier process */
+  const conclude = async (answer: Answer, attempts: number, draft?: Draft): Promise<SettleResult> => {
     if (answer.status !== "SETTLED") return { ...answer, attempts, worked };
-    const settled = { ...answer, ...(known && { draft: known.draft }), attempts, worked };
+    const settled = { ...answer, ...(draft && { draft }), attempts, worked };
     await onSettled?.(settled);
     return settled;
   };
@@ -97,6 +98,12 @@ export async function settle(parameters: SettleParameters): Promise<SettleResult
     const asked = { baseUrl, keywords, ...(fetch && { fetch }), ...(signal && { signal }) };
     const context = await fetchContextSlice(asked);
     const { contextHash, parentHash } = context;
+    if (attempts === 1 && !proposedOn.includes(parentHash)) {
+      // The proposal of an earlier process may have arrived between the first look and the reading of the head. From now
+      // on it cannot arrive any more, because its parent is not the head.
+      const found = await findProposed(parameters, proposedOn);
+      if (found) return await conclude(found, 0);
+    }
     if (known?.contextHash !== contextHash) {
       worked++;
       known = { contextHash, draft: await work(context) };
@@ -104,9 +111,11 @@ export async function settle(parameters: SettleParameters): Promise<SettleResult
     signal?.throwIfAborted();
     await onProposing?.({ parentHash, contextHash });
     signal?.throwIfAborted();
-    const answer = await propose(parameters, context, known.draft);
+    const { answer, isFound } = await propose(parameters, context, known.draft);
     const hasDrifted = answer.status === "REJECTED" && answer.reason === DRIFT;
-    if (!hasDrifted) return await conclude(answer, attempts);
+    // If an earlier process proposed on the same head, what was found there may be its work.
+    const isOurs = !(isFound && proposedOn.includes(parentHash));
+    if (!hasDrifted) return await conclude(answer, attempts, isOurs ? known.draft : undefined);
     // The new head may be this very task: the earlier process sent it, and it arrived only now.
     const late = await findProposed(parameters, proposedOn);
     if (late || attempts >= maxAttempts) return await conclude(late ?? answer, attempts);
@@ -121,11 +130,12 @@ type Answer =
   | Held
   | { status: "VALIDATED"; mode: "sandbox" };
 
+/** @returns the answer, and whether it was lost and then found by its parent */
 async function propose(
   parameters: SettleParameters,
   { parentHash, contextHash }: ContextSlice,
   { dataUpdate, confidenceScore, proof, shadow, agentMetadata }: Draft,
-): Promise<Answer> {
+): Promise<{ answer: Answer; isFound: boolean }> {
   const { baseUrl, apiKey, taskId, fetch } = parameters;
   const body = {
     header: {
@@ -140,7 +150,7 @@ async function propose(
   };
   try {
     const { text } = await requestService({ baseUrl, path: "/v1/settle", apiKey, body, fetch });
-    return readServiceAnswer(answerForm, tryForeignJson(text));
+    return { answer: readServiceAnswer(answerForm, tryForeignJson(text)), isFound: false };
   } catch (error) {
     if (!(error instanceof ServiceError) || !error.isUncertain) throw error;
     const { signal: _, ...unhurried } = parameters;
@@ -148,7 +158,7 @@ async function propose(
       throw error;
     });
     if (found === "unknown") throw error;
-    return found ?? { status: "REJECTED", reason: DRIFT };
+    return { answer: found ?? { status: "REJECTED", reason: DRIFT }, isFound: true };
   }
 }
 

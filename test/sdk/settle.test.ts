@@ -327,6 +327,59 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
+  it("finds a proposal of an earlier process that arrives between the first look and the reading of the head", async () => {
+    const proposedOn = [service.ledger.head];
+    let isThere = false;
+    const result = await run({
+      proposedOn,
+      work: async () => expect.fail("done again"),
+      fetch: async (input, init) => {
+        if (input.includes("/v1/context") && !isThere) {
+          isThere = true;
+          await run({});
+        }
+        return fetch(input, init);
+      },
+    });
+    expect(result).to.include({ status: "SETTLED", index: 0, attempts: 0, worked: 0 });
+    expect(service.ledger.size).to.equal(1);
+  });
+
+  it("gives no draft with the settled work of an earlier process, however late that work is found", async () => {
+    const work = async () => draft({ count: 500 });
+    const earlier = { work: async () => draft({ count: 1 }), onSettled: () => {} };
+    const told: unknown[] = [];
+    const onSettled = (settled: { draft?: Draft }) => void told.push(settled.draft);
+    // It arrives while the work is done again.
+    const late = await run({
+      proposedOn: [service.ledger.head],
+      onSettled,
+      work: async () => {
+        await run(earlier);
+        return work();
+      },
+    });
+    expect(late).to.include({ status: "SETTLED", index: 0, worked: 1 });
+    // It arrives just before this proposal, of which the answer is lost. Both have the same parent.
+    const lost = await run({
+      taskId: "task-2",
+      proposedOn: [service.ledger.head],
+      onSettled,
+      work,
+      fetch: async (input, init) => {
+        if (!input.endsWith("/v1/settle")) return fetch(input, init);
+        await run({ ...earlier, taskId: "task-2" });
+        throw new Error("socket hang up");
+      },
+    });
+    expect(lost).to.include({ status: "SETTLED", index: 1, worked: 1 });
+    expect([late, lost].map((it) => "draft" in it)).to.deep.equal([false, false]);
+    expect(told).to.deep.equal([undefined, undefined]);
+    // Without an earlier process the proposal on this parent can only be this one.
+    network.lose = 1;
+    expect(await run({ taskId: "task-3", work })).to.deep.include({ draft: await work() });
+  });
+
   /** Calls `stop` at a request with this number for a path. The request gets no answer. */
   const hangAt =
     (path: string, stop: () => void, number = 1) =>
