@@ -55,10 +55,10 @@ export function noticeRoutes(dependencies: AppDependencies): Hono {
     { checkSignature }: Notices,
   ): Promise<void> => {
     checkBinding(record, ledgerName.ledger);
+    if (Math.abs(now() - issuedAt) > FRESH_SECONDS)
+      throw wrong("body.issued_at", `must be within ${FRESH_SECONDS} seconds of now`);
+    // This comes last, because it may ask the chain.
     await checkSignature(record);
-    if (Math.abs(now() - issuedAt) <= FRESH_SECONDS) return;
-    const message = `must be within ${FRESH_SECONDS} seconds of now`;
-    throw new InvalidInputError({ issues: [{ field: "body.issued_at", message }] });
   };
 
   app.get("/v1/notices", (c) => {
@@ -79,8 +79,8 @@ export function noticeRoutes(dependencies: AppDependencies): Hono {
     if (word.buyer !== record.signer) throw wrong("signer", "must be the buyer");
     const problem = devMode ? undefined : addressProblem(word.url);
     if (problem !== undefined) throw wrong("body.url", problem);
-    await check(record, word.issued_at, open);
     open.requireClock();
+    await check(record, word.issued_at, open);
     const kept = store.keep(noticeSubscriptionId(word), word, Math.floor(now()));
     const isKept = word.agents.length > 0;
     return c.json(
@@ -93,7 +93,6 @@ export function noticeRoutes(dependencies: AppDependencies): Hono {
     const open = openNotices(notices);
     const { record } = readSignedRecord(await readJson(c.req.raw), "notice_list", [], dependencies.recover);
     const { after, confirmed = [], issued_at } = parseList(record.body);
-    await check(record, issued_at, open);
     if (record.signer !== open.sender) {
       throw new TallystickError({
         code: "unauthorized",
@@ -101,6 +100,7 @@ export function noticeRoutes(dependencies: AppDependencies): Hono {
         hint: "The operator names its address: NOTIFIER.",
       });
     }
+    await check(record, issued_at, open);
     try {
       open.store.confirm(confirmed);
     } catch (error) {

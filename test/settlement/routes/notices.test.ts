@@ -235,6 +235,34 @@ describe("POST /v1/notices", () => {
     store.close();
   });
 
+  it("asks no wallet about a request that it refuses because of its time or its sender", async () => {
+    const store = new NoticeStore();
+    let asked = 0;
+    const notices = {
+      ...{ store, sender: addressOf(SENDER), devMode: false, requireClock: () => {} },
+      checkSignature: async () => void asked++,
+    };
+    const recover = await recoverByWasm();
+    const app = noticeRoutes({ now: () => NOW, notices, ledgerName: { ledger: "local" }, recover } as never);
+    app.onError((error, c) => c.json({ code: (error as { code?: string }).code }, 400));
+    const codeOf = async (route: string, record: object) => {
+      const headers = { "content-type": "application/json" };
+      const body = JSON.stringify(record);
+      const answer = await app.request(route, { method: "POST", headers, body });
+      return (await answer.json()).code;
+    };
+    for (const time of [NOW - 601, NOW + 601]) {
+      expect(await codeOf("/v1/notices", await word({ issued_at: time }))).to.equal("invalid_input");
+      expect(await codeOf("/v1/notices/list", await list(SENDER, time))).to.equal("invalid_input");
+    }
+    expect(await codeOf("/v1/notices/list", await list(OTHER))).to.equal("unauthorized");
+    expect(asked).to.equal(0);
+    await codeOf("/v1/notices", await word());
+    await codeOf("/v1/notices/list", await list());
+    expect(asked).to.equal(2);
+    store.close();
+  });
+
   it("answers 503 if no sender is configured", async () => {
     await service.close();
     service = await openTestService(folder.path);
