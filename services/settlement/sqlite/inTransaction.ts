@@ -1,8 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { TallystickError } from "tallystick-protocol/errors";
-
-/** SQLite's primary result codes for a disk that refuses: read-only, an input or output error, full, cannot be opened. */
-const OF_THE_DISK: readonly number[] = [8, 10, 13, 14];
+import { isOfTheDisk } from "./isOfTheDisk.ts";
 
 /** The time in seconds after which a refused caller should ask again. */
 const RETRY_AFTER = "60";
@@ -27,8 +25,7 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
 }
 
 function asAnswer(error: unknown): unknown {
-  const { errcode } = error as { errcode?: number };
-  if (errcode === undefined || !OF_THE_DISK.includes(errcode & 0xff)) return error;
+  if (!isOfTheDisk(error)) return error;
   return new TallystickError({
     code: "disk_unavailable",
     message: `The disk of this node refuses writes: ${(error as Error).message}.`,

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { TallystickError } from "tallystick-protocol/errors";
+import { isOfTheDisk } from "./isOfTheDisk.ts";
 
 /** SQLite's primary result codes for a file that is damaged, or is no database. */
 const OF_DAMAGE: readonly number[] = [11, 26];
@@ -20,17 +21,25 @@ export type DatabaseFile = {
 /**
  * Opens a database beside the ledger. Nothing can make its rows again, so a damaged file is not replaced.
  *
- * @throws TallystickError `database_damaged`
+ * @throws TallystickError `database_damaged`; `database_unavailable` when the disk refuses, for example because it is full
  */
 export function openDatabase({ folder, name, tables, loss, migrate }: DatabaseFile): DatabaseSync {
   const file = folder === undefined ? ":memory:" : path.join(folder, name);
-  const database = new DatabaseSync(file);
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(file);
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${tables}`);
     migrate?.(database);
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
+    if (isOfTheDisk(error))
+      throw new TallystickError({
+        code: "database_unavailable",
+        message: `${file} cannot be opened or brought up to date: ${(error as Error).message}.`,
+        hint: "Make room on its disk, and let the service read and write there. Then start it again: no row was lost.",
+        cause: error,
+      });
     const { errcode } = error as { errcode?: number };
     if (errcode === undefined || !OF_DAMAGE.includes(errcode & 0xff)) throw error;
     throw new TallystickError({

@@ -1,9 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { TallystickError } from "tallystick-protocol/errors";
 import { FileStore } from "../../../services/settlement/erc8004/fileStore.ts";
 import { NoticeStore } from "../../../services/settlement/notices/noticeStore.ts";
+import { openDatabase } from "../../../services/settlement/sqlite/openDatabase.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 describe("a database beside the ledger", () => {
@@ -36,6 +38,33 @@ describe("a database beside the ledger", () => {
       rmSync(file);
       new Store(folder.path).close();
     });
+
+  it("stops the start with what to do if its disk is full while a new version changes it, and loses no row", () => {
+    const open = (most: number) =>
+      openDatabase({
+        ...{ folder: folder.path, name: "full.sqlite", loss: "" },
+        tables: "CREATE TABLE IF NOT EXISTS kept (text TEXT)",
+        migrate: (database) => {
+          // SQLite answers in the same way when a disk is full.
+          database.exec(`PRAGMA max_page_count = ${most}`);
+          database.prepare("INSERT INTO kept VALUES (?)").run("x".repeat(100_000));
+        },
+      });
+    const rows = (database: DatabaseSync) => database.prepare("SELECT count(*) AS n FROM kept").get()?.n;
+    open(1_000).close();
+    expect(() => open(30))
+      .to.throw(path.join(folder.path, "full.sqlite"))
+      .with.property("code", "database_unavailable");
+    const later = open(1_000);
+    expect(rows(later)).to.equal(2);
+    later.close();
+  });
+
+  it("stops the start in the same way if its folder cannot be opened", () => {
+    expect(() => new NoticeStore(path.join(folder.path, "none")))
+      .to.throw("notices.sqlite cannot be opened")
+      .with.property("code", "database_unavailable");
+  });
 
   it("stops the start in the same way if only the pages after the first are damaged, which a new version reads", () => {
     new NoticeStore(folder.path).close();
