@@ -15,7 +15,7 @@ export type Bucket = {
   /** The address of the bucket and prefix, for messages. */
   where: string;
   /**
-   * Reads an object; undefined when there is none.
+   * Reads an object; undefined when there is none. `bytes` is undefined if it is longer than `most` bytes.
    *
    * @throws TallystickError `bucket_unavailable`
    */
@@ -23,7 +23,7 @@ export type Bucket = {
     name: string,
     most: number,
     signal?: AbortSignal,
-  ) => Promise<{ bytes: Buffer; etag: string } | undefined>;
+  ) => Promise<{ bytes: Buffer | undefined; etag: string } | undefined>;
   /**
    * Writes an object if the condition holds. If it does not hold, the object may still be ours, because the
    * answer to an earlier attempt may have been lost.
@@ -71,13 +71,13 @@ export async function openBucket(parameters: OpenBucketParameters): Promise<Buck
     bucket.put(PROBE, Buffer.from(text), { condition, contentType: "text/plain", cacheControl: "no-cache" });
   await put("first\n", { absent: true });
   const first = await bucket.get(PROBE, MAX_ANSWER_BYTES);
-  if (first === undefined) throw unsafe(where, "an object that was written cannot be read");
+  if (first?.bytes === undefined) throw unsafe(where, "an object that was written cannot be read");
   if (await put("second\n", { absent: true }))
     throw unsafe(where, "it accepted a second write of one name with If-None-Match: *");
   if (await put("third\n", { etag: `"${"0".repeat(32)}"` }))
     throw unsafe(where, "it accepted a write with a wrong If-Match");
   const last = await bucket.get(PROBE, MAX_ANSWER_BYTES);
-  if (last === undefined || !last.bytes.equals(first.bytes) || last.etag !== first.etag)
+  if (last?.bytes === undefined || !last.bytes.equals(first.bytes) || last.etag !== first.etag)
     throw unsafe(where, "it refused a write and changed the object anyway");
   if (first.etag === "") throw unsafe(where, "it sends no ETag");
   return bucket;
@@ -117,7 +117,6 @@ function reachBucket({ config, pauseMs = 500, timeoutMs = TIMEOUT_MS }: OpenBuck
           signal: signal ? AbortSignal.any([signal, limit]) : limit,
         });
         const bytes = await readBytes(response, most);
-        if (bytes === undefined) throw new Error(`its answer is longer than ${most} bytes`);
         const { status } = response;
         const isLater = status === 409 || status === 429 || status >= 500;
         if (!isLater) return { status, bytes, etag: response.headers.get("etag") ?? "" };
@@ -157,7 +156,8 @@ function reachBucket({ config, pauseMs = 500, timeoutMs = TIMEOUT_MS }: OpenBuck
 }
 
 type Headers = { [name: string]: string };
-type Answer = { status: number; bytes: Buffer; etag: string };
+/** `bytes` is undefined if the answer was longer than asked for. */
+type Answer = { status: number; bytes: Buffer | undefined; etag: string };
 
 function unsafe(where: string, what: string): TallystickError {
   return new TallystickError({

@@ -99,13 +99,17 @@ export class BucketCopy {
     const isWritten = await bucket.put(CHECKPOINT_FILE, text, { ...CHECKPOINT_FORM, condition, signal });
     // If the write was refused, the answer to an earlier attempt may have been lost. So the checkpoint is read again.
     // If somebody else wrote another one, the next round compares it.
-    if (isWritten || (await this.#shown(signal)).checkpoint?.text === ours.text) this.#size = size;
+    const after = isWritten ? ours : (await this.#shown(signal)).checkpoint;
+    if (after === undefined) throw hidden(bucket.where, CHECKPOINT_FILE);
+    if (after.text === ours.text) this.#size = size;
   }
 
   async #shown(signal: AbortSignal | undefined): Promise<Shown> {
     const { bucket } = this.#parameters;
     const found = await bucket.get(CHECKPOINT_FILE, MAX_CHECKPOINT_BYTES, signal);
     if (found === undefined) return { checkpoint: undefined, condition: { absent: true } };
+    if (found.bytes === undefined)
+      throw contradicts(bucket.where, "the object with the name checkpoint is too long for a checkpoint");
     try {
       const checkpoint = checkpointOf(found.bytes.toString("utf8"));
       return { checkpoint, condition: { etag: found.etag } };
@@ -133,7 +137,8 @@ export class BucketCopy {
     const name = nameOfTile(tile);
     if (await bucket.put(name, bytes, { ...TILE_FORM, condition: { absent: true }, signal })) return;
     const there = await bucket.get(name, bytes.length, signal);
-    if (there === undefined || !there.bytes.equals(bytes))
+    if (there === undefined) throw hidden(bucket.where, name);
+    if (there.bytes === undefined || !there.bytes.equals(bytes))
       throw contradicts(bucket.where, `it has another ${name}`);
   }
 
@@ -145,6 +150,8 @@ export class BucketCopy {
       read: async (name, most) => {
         const found = await bucket.get(name, most);
         if (found === undefined) throw contradicts(bucket.where, `${name} is missing`);
+        if (found.bytes === undefined)
+          throw contradicts(bucket.where, `${name} is longer than ${most} bytes`);
         return found.bytes;
       },
     };
@@ -159,6 +166,15 @@ function take<T>(from: Generator<T>, count: number): T[] {
     taken.push(value);
   }
   return taken;
+}
+
+/** An object that cannot be written, because it exists, and cannot be read either. */
+function hidden(where: string, name: string): TallystickError {
+  return new TallystickError({
+    code: "bucket_unavailable",
+    message: `${where} refuses to write ${name} because it exists, and does not give it to this key.`,
+    hint: "Let the key read this object. If somebody has just deleted it, wait: the next round tries again.",
+  });
 }
 
 function contradicts(where: string, reason: string, cause?: unknown): TallystickError {

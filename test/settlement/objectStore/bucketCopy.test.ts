@@ -157,6 +157,46 @@ describe("a copy of a log in an object store", () => {
     expect(await verified()).to.equal(900);
   });
 
+  it("says of an object that it cannot read that it cannot be read, and not that it is another one", async () => {
+    const ledger = await ledgerOf(300);
+    const folder = await publish(ledger);
+    await (await copyOf(folder)).round();
+    const tile = [...store.objects.keys()].find((name) => name.includes("/tile/")) as string;
+    // A key without the right to read gets 403.
+    let hidden = "";
+    store.interfere = (method, key) => (method === "GET" && key === hidden ? { status: 403 } : undefined);
+    for (const [name, deleted] of [
+      [tile, "bucket/log/checkpoint"],
+      ["bucket/log/checkpoint", ""],
+    ] as const) {
+      hidden = name;
+      store.objects.delete(deleted);
+      const copy = await copyOf(folder);
+      expect(await copy.round(), name).to.equal(false);
+      expect(copy.state.code, copy.state.reason).to.equal("bucket_unavailable");
+      expect(copy.state.reason).to.contain(name.slice("bucket/log/".length));
+      hidden = "";
+      expect(await copy.round(), name).to.equal(true);
+    }
+  });
+
+  it("says of a longer object that it is another one, after one look", async () => {
+    const ledger = await ledgerOf(300);
+    const folder = await publish(ledger);
+    await (await copyOf(folder)).round();
+    const tile = [...store.objects.keys()].find((name) => name.includes("/tile/")) as string;
+    store.objects.delete("bucket/log/checkpoint");
+    store.objects.set(tile, Buffer.concat([store.objects.get(tile) as Buffer, Buffer.from("more")]));
+    const copy = await copyOf(folder);
+    const count = store.asked.length;
+    expect(await copy.round()).to.equal(false);
+    expect(copy.state).to.include({ code: "bucket_contradicts" });
+    expect(store.asked.slice(count).filter((line) => line === `GET ${tile} 200`)).to.have.length(1);
+    store.objects.set("bucket/log/checkpoint", Buffer.alloc(1_000_001, "x"));
+    expect(await copy.round()).to.equal(false);
+    expect(copy.state.reason).to.contain("too long for a checkpoint");
+  });
+
   it("never touches the objects of another log, or of another history of this log", async () => {
     const ledger = await ledgerOf(300);
     await (await copyOf(await publish(ledger))).round();
