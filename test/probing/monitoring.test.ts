@@ -376,12 +376,63 @@ describe("an agent's own monitoring", () => {
         if (end === "the node fails") throw new Error(end);
         stop.abort();
       });
-      expect(first).to.deep.equal([]);
+      expect(first).to.deep.equal(["opted_out"]);
       clock.now += 86_400;
       // The file cannot be read on the next day.
       host.status = 503;
       expect(await round(() => {})).to.deep.equal(["opted_out", null]);
     });
+
+  it("is asked once a day, also if the node fails in the round, and what was read until then counts", async () => {
+    const store = memoryStore();
+    const clock = { now: 100_000 };
+    const node = { failsAt: 0 };
+    const [asked, sent]: [string[], RecordBody[]] = [[], []];
+    const open = () =>
+      openMonitoringDesk(store, {
+        ...{ policy: openPolicy, leaveOut: [], userAgent: "test", resolve: async () => ["10.0.0.1"] },
+        ...{ pacer, now: () => clock.now, pause: async () => {}, log: () => {} },
+        send: async (body) => void sent.push(body),
+        signal: new AbortController().signal,
+        ask: async ({ url }) => {
+          const isRobots = url.endsWith("/robots.txt");
+          if (!isRobots) asked.push(new URL(url).host);
+          return { status: isRobots ? 404 : 200, headers: new Headers(), isCut: false, text: said(1, 1_000) };
+        },
+        monitored: async function* () {
+          for (const n of [0, 1]) {
+            if (n === node.failsAt) throw new Error("the node fails");
+            yield { agent: agents[n] as string, endpoint: `https://h${n}.example/sla`, measured };
+          }
+        },
+      });
+    const desk = await open();
+    const fails = async (of: typeof desk) => await of.round().then(String, String);
+    // The node fails before anybody was asked, so the next call asks.
+    expect(await fails(desk)).to.contain("the node fails");
+    expect(await fails(await open())).to.contain("the node fails");
+    node.failsAt = 1;
+    expect(await fails(desk)).to.contain("the node fails");
+    node.failsAt = 2;
+    for (let n = 0; n < 2; n++) await desk.round();
+    await (await open()).round();
+    expect(asked).to.deep.equal(["h0.example"]);
+    expect(desk.reports().map(({ agent }) => agent)).to.deep.equal([agents[0]]);
+    expect(sent.map(({ agents: of }) => Object.keys(of as object))).to.deep.equal([[agents[0]]]);
+    // On the next day both are asked. On the day after it the node fails, and the second keeps its report.
+    for (const failsAt of [2, 1]) {
+      clock.now += 86_400;
+      node.failsAt = failsAt;
+      await fails(desk);
+    }
+    expect(asked).to.deep.equal(["h0.example", "h0.example", "h1.example", "h0.example"]);
+    const times = desk.reports().map(({ agent, askedAt }) => [agent, askedAt]);
+    expect(times).to.deep.equal([
+      [agents[0], 272_800],
+      [agents[1], 186_400],
+    ]);
+    expect(sent).to.have.length(2);
+  });
 
   it("is read until the round must end; the next round draws as many as there was time for", async () => {
     const endpoints = [1, 2, 3].map((n) => `https://h${n}.example/`);
@@ -472,6 +523,39 @@ describe("an agent's own monitoring", () => {
     const second = endpoints.map(createAgentDraw(endpoints, { random }));
     expect(second.indexOf(true)).to.equal(9_000);
     expect(second.at(-1)).to.equal(true);
+  });
+
+  it("is read for agents at names that answered, however many names somebody invents", async () => {
+    const invented = Array.from({ length: 40_000 }, (_, n) => `https://invented${n}.example/`);
+    const honest = Array.from({ length: 8_000 }, (_, n) => `https://honest${n}.example/`);
+    const all = [...invented, ...honest];
+    const answered = new Set(honest.slice(1).map((endpoint) => new URL(endpoint).hostname));
+    let at = 0;
+    // The numbers are spread evenly, so that the shares are exact.
+    const random = () => (at++ % 997) / 997;
+    const drawn = all.filter(createAgentDraw(all, { random, answered }));
+    expect(drawn.filter((it) => answered.has(new URL(it).hostname))).to.have.length(7_999);
+    // The rest of the places is for the others.
+    expect(drawn.length - 7_999).to.be.within(1_900, 2_001);
+    // When the names that answered need all places, a tenth is still for the others.
+    const crowd = Array.from({ length: 20_000 }, (_, n) => `https://crowd${n}.example/`);
+    const known = new Set(crowd.map((endpoint) => new URL(endpoint).hostname));
+    const both = [...invented, ...crowd];
+    const some = both.filter(createAgentDraw(both, { random, answered: known }));
+    expect(some.filter((it) => known.has(new URL(it).hostname)).length).to.be.within(8_900, 9_000);
+    expect(some.filter((it) => !known.has(new URL(it).hostname)).length).to.be.within(950, 1_000);
+  });
+
+  it("remembers the registered names that answered, and none that does not exist", async () => {
+    const answered = new Set(["old.example"]);
+    await roundAt(["https://a.here.example/", "https://gone.example/", "https://b.here.example/"], [], {
+      answered,
+      resolve: async (host) => {
+        if (host === "gone.example") throw new Error("ENOTFOUND");
+        return ["10.0.0.1"];
+      },
+    });
+    expect([...answered]).to.deep.equal(["old.example", "here.example"]);
   });
 
   it("is not read from a node whose answer has another form, and nothing of that answer goes into a record", async () => {

@@ -20,14 +20,18 @@ type Kept = {
   reports: MonitoringReport[];
   told: ReportedDifferences;
   waiting: RecordBody[];
-  /** As in {@link MonitoringParameters}. */
+  /** Both as in {@link MonitoringParameters}. */
   optedOut: string[];
+  answered: string[];
 };
 
 export type MonitoringDesk = {
   /**
-   * Asks all agents if the last round began at least a day ago, and reports the differences. A restarted
-   * process does not repeat a round.
+   * Asks all agents if the last round began at least a day ago, and reports the differences. A round that the node or the
+   * end of the process cuts short counts as far as it came, and is not repeated on that day. If it asked nobody, the next
+   * call begins it again.
+   *
+   * @throws the error of the node
    */
   round: () => Promise<void>;
   /** The report of each agent. Agents with differences come first. */
@@ -43,14 +47,14 @@ export type MonitoringDesk = {
  */
 export async function openMonitoringDesk(
   store: KeyValueStore,
-  parameters: Omit<MonitoringParameters, "monitored" | "before" | "optedOut" | "until"> & {
+  parameters: Omit<MonitoringParameters, "monitored" | "before" | "optedOut" | "answered" | "until"> & {
     monitored: () => MonitoringParameters["monitored"];
     send: (body: RecordBody) => Promise<unknown>;
   },
 ): Promise<MonitoringDesk> {
   const { now, signal, log, send } = parameters;
   let kept: Kept = {
-    ...{ startedAt: 0, reports: [], told: {}, waiting: [], optedOut: [] },
+    ...{ startedAt: 0, reports: [], told: {}, waiting: [], optedOut: [], answered: [] },
     ...(await store.get<Partial<Kept>>(KEPT)),
   };
 
@@ -63,23 +67,36 @@ export async function openMonitoringDesk(
     await store.put(KEPT, { ...kept, startedAt });
     const reports: MonitoringReport[] = [];
     const optedOut = new Set(kept.optedOut);
+    const answered = new Set(kept.answered);
     const until = startedAt + ROUND_SECONDS;
-    const round = { ...parameters, monitored: parameters.monitored(), before: kept.reports, optedOut, until };
-    try {
-      await monitoringRound(round, (report) => {
-        reports.push(report);
-      });
-    } finally {
-      // Opt-outs are also kept if the process is stopped, or the node fails, in the middle of the round.
-      kept = { ...kept, optedOut: [...optedOut] };
-      await store.put(KEPT, { ...kept, startedAt });
+    let hasAsked = false;
+    const ask: MonitoringParameters["ask"] = (question) => {
+      hasAsked = true;
+      return parameters.ask(question);
+    };
+    const given = { ...parameters, ask, monitored: parameters.monitored() };
+    const round = monitoringRound({ ...given, before: kept.reports, optedOut, answered, until }, (report) => {
+      reports.push(report);
+    });
+    const failure = await round.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    const isCut = failure !== undefined || signal.aborted;
+    if (isCut && !hasAsked) {
+      await store.put(KEPT, kept);
+      if (failure !== undefined) throw failure.error;
+      return;
     }
-    if (signal.aborted) return;
     const { bodies, told } = differencesToTell(reports, kept.told, Math.floor(startedAt / DAY));
+    const seen = new Set(reports.map(({ agent }) => agent));
+    // The agents that came no more keep their reports.
+    if (isCut) reports.push(...kept.reports.filter(({ agent }) => !seen.has(agent)));
     // This is stored before anything is sent. After a crash the next process sends the same records.
     const waiting = [...kept.waiting, ...bodies].slice(-MAX_WAITING);
-    kept = { startedAt, reports, told, waiting, optedOut: [...optedOut] };
+    kept = { startedAt, reports, told, waiting, optedOut: [...optedOut], answered: [...answered] };
     await store.put(KEPT, kept);
+    if (failure !== undefined) throw failure.error;
   }
 
   /** Sends the waiting records in order. A record is dropped if settlement says that it will never accept it. */

@@ -1,4 +1,5 @@
 import { hostOf } from "tallystick-protocol/net/publicAddress";
+import { registeredNameOf } from "tallystick-runtime/http/registeredNameOf";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { Answer, Question } from "../net/ask.ts";
 import { lookUp } from "../net/lookUp.ts";
@@ -18,6 +19,9 @@ const TURN_MS = 300_000;
 
 /** The most origins whose opt-out is remembered. Those whose robots.txt was read least recently are forgotten first. */
 const MAX_OPT_OUTS = 20_000;
+
+/** The most registered names that are remembered because they answered. Those that answered least recently are forgotten. */
+const MAX_ANSWERED = 20_000;
 
 /** The result of asking an agent's own monitoring endpoint. `problem`: why there is nothing to compare. */
 export type MonitoringReport = {
@@ -47,6 +51,8 @@ export type MonitoringParameters = {
    * the round, because a later one may not ask an agent at this origin.
    */
   optedOut?: Set<string>;
+  /** The registered names of hosts that have answered. The round changes it, and it must outlive the round. */
+  answered?: Set<string>;
   /** When the round ends, in unix seconds. Agents that were not asked by then are reported as `no_time`. */
   until?: number;
   /** Gives a number from 0 to below 1. */
@@ -72,14 +78,14 @@ export async function monitoringRound(
   note: (report: MonitoringReport) => void,
 ): Promise<void> {
   const { monitored, before = [], random = Math.random, pause, now, signal, log } = parameters;
-  const { until = Number.POSITIVE_INFINITY } = parameters;
+  const { until = Number.POSITIVE_INFINITY, answered = new Set() } = parameters;
   const named = before.filter(({ endpoint }) => refusalOf(parameters, endpoint) === undefined);
   // If the last round had no time for all that were drawn, this one draws as many as it asked. So no agent is always last.
   const wasLate = before.some(({ problem }) => problem === "no_time");
   const asked = named.filter(({ problem }) => problem !== "no_time" && problem !== "not_drawn").length;
   const isDrawn = createAgentDraw(
     named.map(({ endpoint }) => endpoint),
-    { random, ...(wasLate && { most: Math.max(1, asked) }) },
+    { random, ...(wasLate && { most: Math.max(1, asked) }), answered: new Set(answered) },
   );
   const textOf = createReading(parameters);
   for await (const { agent, endpoint, measured } of monitored) {
@@ -94,6 +100,9 @@ export async function monitoringRound(
       continue;
     }
     const answer = await textOf(endpoint);
+    // An answer that the end of the process cut short says nothing about the agent.
+    if (signal.aborted) return;
+    if ("text" in answer || isOfItsHost(answer.problem)) noteAnswered(answered, endpoint);
     const guarantees = "text" in answer ? compareMonitoring(answer.text, measured) : [];
     const problem = "problem" in answer ? answer.problem : guarantees === undefined ? "other_form" : null;
     const report = { agent, endpoint, askedAt: Math.floor(now()), problem, guarantees: guarantees ?? [] };
@@ -101,6 +110,21 @@ export async function monitoringRound(
       log("An agent's own monitoring says something else than what was measured.", { agent, endpoint });
     note(report);
     await pause();
+  }
+}
+
+/** Whether a problem shows that something answers at the endpoint. */
+function isOfItsHost(problem: string): boolean {
+  return problem.startsWith("http_") || problem === "too_large" || problem === "opted_out";
+}
+
+function noteAnswered(answered: Set<string>, endpoint: string): void {
+  const name = registeredNameOf(hostOf(new URL(endpoint)));
+  answered.delete(name);
+  answered.add(name);
+  for (const oldest of answered) {
+    if (answered.size <= MAX_ANSWERED) break;
+    answered.delete(oldest);
   }
 }
 
