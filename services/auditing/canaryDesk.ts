@@ -115,12 +115,12 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
 
   return {
     /**
-     * Continues all plans. A plan that fails does not stop the plans after it.
+     * Continues all plans. A plan that fails does not stop the plans after it, and counts as not published.
      *
-     * @returns how many plans are not published yet
+     * @param tell gets the number of plans that are not published yet, also if one of them failed
      * @throws the error of the first plan that failed
      */
-    round: async (moment: Moment, signal: AbortSignal): Promise<number> => {
+    round: async (moment: Moment, signal: AbortSignal, tell: (open: number) => void): Promise<void> => {
       let open = await countMissing();
       const failures: unknown[] = [];
       for (const plan of plans) {
@@ -129,12 +129,13 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
           if (!(await advance(plan, moment, signal))) open++;
         } catch (error) {
           signal.throwIfAborted();
+          open++;
           failures.push(error);
           log("A plan of canaries failed. The next round repeats it.", { plan: plan.name, error });
         }
       }
+      tell(open);
       if (failures.length > 0) throw failures[0];
-      return open;
     },
   };
 }

@@ -132,7 +132,9 @@ export function createRound(
     await part("canaries", async () => {
       const isAnchored = async (entry: SettledEntry): Promise<boolean> =>
         ((await node.anchoredAt(entry, signal)) ?? Number.POSITIVE_INFINITY) <= finalTime;
-      state.canariesOpen = await canaries.round({ time, isAnchored }, signal);
+      await canaries.round({ time, isAnchored }, signal, (open) => {
+        state.canariesOpen = open;
+      });
     });
   }
 

@@ -135,7 +135,8 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       return round;
     },
     /**
-     * Decides payments to the auditors to whom the pool owes `least` or more. The amounts in `accounts` must be final. After
+     * Decides payments to the auditors to whom the pool owes `least` or more. The amounts in `accounts` must be final. The
+     * smallest debts are paid first, so that a large one does not use up what would have paid many. After
      * the debts that the budget allows, a part of the others is paid. Among these the auditor that was paid least comes first, so
      * that no auditor always comes after another. A part leaves enough of the budget for later debts of the period.
      */
@@ -203,7 +204,9 @@ async function payDue(due: readonly AuditorAccount[], { begin, log, signal }: Pa
     }
   };
   const large: AuditorAccount[] = [];
-  for (const account of due) await tryToBegin(account, false, () => large.push(account));
+  const debtOf = ({ accrued, paid }: AuditorAccount): bigint => accrued - paid;
+  for (const account of due.toSorted((a, b) => Number(debtOf(a) - debtOf(b))))
+    await tryToBegin(account, false, () => large.push(account));
   for (const account of large.toSorted((a, b) => Number(a.paid - b.paid)))
     await tryToBegin(account, true, (error) => {
       round.refused++;

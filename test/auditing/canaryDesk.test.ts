@@ -61,7 +61,7 @@ describe("canaries", () => {
     const keep = (store: KeyValueStore) => (process ? process.store(store) : store);
     const cut = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
       process ? process.cut(work) : work;
-    return createCanaryDesk({
+    const desk = createCanaryDesk({
       plans,
       store: keep(scene.store),
       openBuyer: (account) => {
@@ -89,6 +89,18 @@ describe("canaries", () => {
       }),
       log,
     });
+    let open: number | undefined;
+    return {
+      /** The number of plans that the last round told as not published. */
+      open: () => open,
+      round: async (...[moment, signal]: [Parameters<typeof desk.round>[0], AbortSignal]) => {
+        open = undefined;
+        await desk.round(moment, signal, (told) => {
+          open = told;
+        });
+        return open;
+      },
+    };
   };
   const anchored = { time: REVEAL - 1, isAnchored: async () => true };
   const paid = (scene: Scene) => Promise.all(scene.purses.map((purse) => purse.paid()));
@@ -208,6 +220,7 @@ describe("canaries", () => {
     const desk = deskOf(scene, { plans, log: (sentence, fields) => told.push([sentence, fields?.plan]) });
     const error = await desk.round(notYet, forever).catch((it: { code: string }) => it);
     expect(error).to.include({ code: "canary_plan_changed" });
+    expect(desk.open()).to.equal(2);
     expect(scene.settled).to.have.length(2);
     expect(told[0]).to.deep.equal(["A plan of canaries failed. The next round repeats it.", "first"]);
   });

@@ -103,9 +103,13 @@ describe("a round of an operator", () => {
         },
       },
       canaries: {
-        round: async ({ isAnchored }: { isAnchored: (entry: object) => Promise<boolean> }) => {
+        round: async (
+          { isAnchored }: { isAnchored: (entry: object) => Promise<boolean> },
+          _: AbortSignal,
+          tell: (open: number) => void,
+        ) => {
           for (const index of [0, 1, 2]) did.anchored.push(await isAnchored({ ledger: "local", index }));
-          return 1;
+          tell(1);
         },
       },
       ...{ pool: POOL, finalTime: async () => 100, budgetLeft: async () => 5n, payAfter: 100 },

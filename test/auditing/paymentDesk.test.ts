@@ -244,6 +244,13 @@ describe("the payments of an auditors' pool", () => {
     expect(await transfers(scene)).to.deep.equal([[30_000n, 40_000n, 20_000n], [10_000n]]);
   });
 
+  it("pay the small debts first, so that a debt of nearly the whole budget does not use up what they need", async () => {
+    const scene = await open();
+    const desk = deskOf(scene, { limit: 40_000n, keptBack: 25_000n });
+    expect(await round(desk, scene, [38_000n, 10_000n])).to.include({ waiting: 2, refused: 0 });
+    expect(await transfers(scene)).to.deep.equal([[5_000n], [10_000n]]);
+  });
+
   it("leave the auditors that earn later what the budget keeps back from a part of a debt", async () => {
     const scene = await open();
     const desk = deskOf(scene, { limit: 40_000n, keptBack: 25_000n });
