@@ -141,8 +141,7 @@ describe("requests to models on a real server", () => {
             const send = (): void => {
               if (response.destroyed) return;
               // A slow server sends a piece now and then, so its connection is never silent.
-              if (isSlow) setTimeout(send, 20, response.write(piece));
-              else response.write(piece, () => setImmediate(send));
+              response.write(piece, () => (isSlow ? setTimeout(send, 20) : setImmediate(send)));
             };
             send();
           },

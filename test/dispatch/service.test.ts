@@ -194,8 +194,7 @@ describe("a dispatcher as a service", () => {
     });
     const dispatcher = scene.dispatcher();
     const owners = ["acme", "bolt"] as const;
-    const sent = [];
-    for (const owner of owners) sent.push(await dispatcher.submit(TASK, { owner }));
+    for (const owner of owners) await dispatcher.submit(TASK, { owner });
     while (free.length < 2) await new Promise((resolve) => setImmediate(resolve));
     const [acme, bolt] = owners.map((owner) => dispatcher.outcome("task-1", owner));
     expect(acme).not.to.equal(bolt);
