@@ -53,7 +53,7 @@ export function settlementKey(settlement: Settlement, now: () => number, log: Lo
   function learn(isTaken: boolean): void {
     known = { isTaken, at: now() };
     if (isRefused === isTaken)
-      log(isTaken ? "Settlement takes the key again." : "Settlement refuses the key. No model is asked.", {});
+      log(isTaken ? "Settlement takes the key again." : "Settlement refuses the key. No model is asked.");
     isRefused = !isTaken;
   }
 
