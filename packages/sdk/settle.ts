@@ -1,3 +1,4 @@
+import { InvalidInputError } from "tallystick-protocol/errors";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import * as z from "zod";
@@ -75,7 +76,7 @@ const DIVERGENCE = "High model divergence.";
  *
  * @returns SETTLED, ESCROWED (held for a person), VALIDATED (a sandbox), or REJECTED with the reason: low
  * confidence, a rule, or drift on every attempt
- * @throws ServiceError when the service refuses the request or stays out of reach
+ * @throws ServiceError when the service refuses the request or stays out of reach; InvalidInputError naming `taskId`
  * @example await settle({ baseUrl, apiKey, taskId: crypto.randomUUID(), keywords: ["budget"],
  *   work: async ({ slice }) => ({ dataUpdate: { budget: Number(slice.budget) - 1 }, confidenceScore: 0.95 }),
  *   onSettled: ({ draft }) => Object.assign(memory, draft?.dataUpdate) });
@@ -83,6 +84,7 @@ const DIVERGENCE = "High model divergence.";
 export async function settle(parameters: SettleParameters): Promise<SettleResult> {
   const { baseUrl, keywords = [], work, onSettled, onProposing, maxAttempts = 10, fetch } = parameters;
   const { signal, proposedOn = [] } = parameters;
+  requireNamedInPath(parameters.taskId);
   let known: { contextHash: string; draft: Draft } | undefined;
   let worked = 0;
   /** @param draft the work that was judged; absent if it was perhaps that of an earlier process */
@@ -120,6 +122,12 @@ export async function settle(parameters: SettleParameters): Promise<SettleResult
     const late = await findProposed(parameters, proposedOn);
     if (late || attempts >= maxAttempts) return await conclude(late ?? answer, attempts);
   }
+}
+
+/** Refuses an id that no path can end in: `/v1/status/..` is `/v1/`, so a lost answer could never be looked up. */
+function requireNamedInPath(taskId: string): void {
+  if (taskId !== "." && taskId !== "..") return;
+  throw new InvalidInputError({ issues: [{ field: "taskId", message: "must not be . or .." }] });
 }
 
 type Settled = { status: "SETTLED"; hash: string; index: number; timestamp: number };
@@ -223,7 +231,9 @@ export async function findProposed(
   };
   const path = `/v1/status/${encodeURIComponent(taskId)}?limit=${MAX_LISTED}`;
   const { history, held } = await read(statusForm, path).catch((error): z.output<typeof statusForm> => {
-    if (error instanceof ServiceError && error.status === 404) return { history: [], held: [] };
+    // Only settlement itself can say that it knows nothing of a task. A 404 of something in between says nothing.
+    const isUnknown = error instanceof ServiceError && error.status === 404 && error.code === "unknown_task";
+    if (isUnknown) return { history: [], held: [] };
     throw error;
   });
   for (const { parent_hash, ...entry } of history.reverse())

@@ -5,15 +5,19 @@ import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { toBareHex } from "tallystick-protocol/hex";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { startDeadline } from "tallystick-sdk/deadline";
+import { ServiceError } from "tallystick-sdk/requestService";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { type CallBudget, callBudget } from "./budget/callBudget.ts";
 import type { Model, ModelTable } from "./models/modelTable.ts";
 import type { Picodollars } from "./models/money.ts";
 import { type OpenedModel, openModel } from "./models/openModel.ts";
+import { SettlementKeyRefused, settlementKey } from "./settlementKey.ts";
 import { closeTask } from "./tasks/closeTask.ts";
+import { newTaskFile } from "./tasks/newTaskFile.ts";
 import type { Outcome } from "./tasks/outcome.ts";
 import { MAX_TASK_BYTES, readTask, type Task } from "./tasks/task.ts";
-import { type TaskFile, TaskFiles, taskKey } from "./tasks/taskFile.ts";
+import { bookOf, keyOf, type TaskFile, TaskFiles, taskKey } from "./tasks/taskFile.ts";
+import { taskQueue } from "./tasks/taskQueue.ts";
 import { TaskCancelled, TaskRun, TaskStopped } from "./tasks/taskRun.ts";
 import type { World } from "./tasks/world.ts";
 import { noSpans, type Spans } from "./telemetry.ts";
@@ -52,7 +56,8 @@ export type DispatcherParameters = {
   random?: () => number;
 };
 
-export type TaskState = { status: "RUNNING"; task_id: string } | Outcome;
+/** `reason` says why a task that is not finished does not run now. It runs again within 30 seconds. */
+export type TaskState = { status: "RUNNING"; task_id: string; reason?: string } | Outcome;
 
 export type Dispatcher = {
   /**
@@ -61,7 +66,7 @@ export type Dispatcher = {
    *
    * @param task see {@link readTask}
    * @throws InvalidInputError naming the field; TallystickError `conflicting_task`, `dispatcher_busy`,
-   * `dispatcher_closed`
+   * `dispatcher_closed`, `settlement_key_refused`; ServiceError if the task cannot go on now. It goes on later
    */
   dispatch: (task: unknown, options?: { owner?: string; signal?: AbortSignal }) => Promise<Outcome>;
   /** Accepts a task and does not wait for it. */
@@ -72,7 +77,7 @@ export type Dispatcher = {
   /** The state of a task; undefined when it is unknown, or belongs to another client. */
   state: (taskId: string, owner?: string) => Promise<TaskState | undefined>;
   /** The outcome of a running task; undefined when the task does not run. */
-  outcome: (taskId: string) => Promise<Outcome> | undefined;
+  outcome: (taskId: string, owner?: string) => Promise<Outcome> | undefined;
   /** Ends a running task; false when it does not run. Work that was already proposed may still settle. */
   cancel: (taskId: string, owner?: string) => Promise<boolean>;
   /**
@@ -85,6 +90,8 @@ export type Dispatcher = {
   onEnd: (tell: (outcome: Outcome) => void) => void;
   /** Tasks that run, and that wait. */
   load: () => { running: number; waiting: number };
+  /** Whether settlement refuses this dispatcher's key. Then no new task is accepted, and no model is asked. */
+  isKeyRefused: () => boolean;
   /** Stops. The next process continues the running tasks. */
   close: () => Promise<void>;
 };
@@ -109,8 +116,11 @@ type Running = { owner: string; request: string; outcome: Promise<Outcome>; stop
 class RunningDispatcher implements Dispatcher {
   readonly budget: CallBudget;
   readonly #world: World;
+  /** The tasks that run, by the keys of their files. */
   readonly #running = new Map<string, Running>();
-  readonly #turns: ReturnType<typeof queue>;
+  /** Why an open task does not run now, by the key of its file. */
+  readonly #stopped = new Map<string, string>();
+  readonly #turns: ReturnType<typeof taskQueue>;
   readonly #tellers: ((outcome: Outcome) => void)[] = [];
   readonly #atMost: number;
   /** Tasks that are being accepted or resumed: one at a time for each id, so that none starts twice. */
@@ -127,14 +137,17 @@ class RunningDispatcher implements Dispatcher {
     const { atOnce = 8, waiting = 256, random = () => randomInt(2 ** 32) / 2 ** 32 } = parameters;
     const opened = openAll(table, parameters.openModel ?? ((model) => openModel(model, environment)));
     const clocks = twoClocks(now);
-    const settlement = notingTime(parameters.settlement, clocks);
+    const timed = notingTime(parameters.settlement, clocks);
+    const key = settlementKey(timed, now, log);
+    const settlement = key.watch(timed);
     this.budget = callBudget({ store, perTask, perDay, clocks });
-    this.#turns = queue(atOnce);
+    this.#turns = taskQueue(atOnce);
     this.#atMost = atOnce + waiting;
     this.#world = {
       table,
       dispatcher: name,
       settlement,
+      settlementKey: key,
       files: new TaskFiles(store),
       budget: this.budget,
       openModel: (model) => opened.get(model.name) as OpenedModel,
@@ -155,16 +168,19 @@ class RunningDispatcher implements Dispatcher {
     const { taskId } = task;
     return await this.#alone(taskId, async () => {
       if (this.#isClosed) throw new TaskStopped();
-      const { files, now } = this.#world;
-      const underWay = this.#running.get(taskId);
-      const known = underWay ?? (await files.get(taskId));
-      if (known && (known.owner !== owner || known.request !== request)) throw conflicting(taskId);
+      const { files, now, settlementKey } = this.#world;
+      const underWay = this.#underWay(taskId, owner);
+      const known = underWay ?? (await files.find(taskId, owner));
+      if (known && known.request !== request) throw conflicting(taskId);
       if (underWay) return { taskId, outcome: underWay.outcome };
       const file = known as TaskFile | undefined;
       if (file?.phase === "over") return { taskId, outcome: Promise.resolve(file.outcome as Outcome) };
+      // An accepted task would only wait. If settlement takes the key again, this asks it.
+      if (!file && settlementKey.isRefused()) await settlementKey.require();
       if (this.#running.size >= this.#atMost) throw busy();
       if (file) return { taskId, outcome: this.#start(task, file).outcome };
-      const made = newFile({ task, owner, request, given, acceptedAt: now() });
+      const isNameTaken = (await files.at(taskKey(taskId))) !== undefined;
+      const made = newTaskFile({ task, owner, request, given, acceptedAt: now(), isNameTaken });
       await files.create(made);
       return { taskId, outcome: this.#start(task, made).outcome };
     });
@@ -174,25 +190,27 @@ class RunningDispatcher implements Dispatcher {
     signal?.throwIfAborted();
     const { taskId, outcome } = await this.submit(given, { owner });
     const cancel = (): void =>
-      this.#running.get(taskId)?.stop.abort(new TaskCancelled("The client has left."));
+      this.#underWay(taskId, owner)?.stop.abort(new TaskCancelled("The client has left."));
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     return await outcome.finally(() => signal?.removeEventListener("abort", cancel));
   }
 
   async state(taskId: string, owner = OWNER): Promise<TaskState | undefined> {
-    const file = await this.#world.files.get(taskId);
-    if (file === undefined || file.owner !== owner) return undefined;
-    return file.phase === "over" && file.outcome ? file.outcome : { status: "RUNNING", task_id: taskId };
+    const file = await this.#world.files.find(taskId, owner);
+    if (file === undefined) return undefined;
+    if (file.phase === "over" && file.outcome) return file.outcome;
+    const reason = this.#stopped.get(keyOf(file));
+    return { status: "RUNNING", task_id: taskId, ...(reason !== undefined && { reason }) };
   }
 
-  outcome(taskId: string): Promise<Outcome> | undefined {
-    return this.#running.get(taskId)?.outcome;
+  outcome(taskId: string, owner = OWNER): Promise<Outcome> | undefined {
+    return this.#underWay(taskId, owner)?.outcome;
   }
 
   async cancel(taskId: string, owner = OWNER): Promise<boolean> {
-    const entry = this.#running.get(taskId);
-    if (entry === undefined || entry.owner !== owner) return false;
+    const entry = this.#underWay(taskId, owner);
+    if (entry === undefined) return false;
     entry.stop.abort(new TaskCancelled("It was cancelled."));
     return true;
   }
@@ -219,6 +237,10 @@ class RunningDispatcher implements Dispatcher {
   load(): { running: number; waiting: number } {
     const running = this.#turns.running();
     return { running, waiting: this.#running.size - running };
+  }
+
+  isKeyRefused(): boolean {
+    return this.#world.settlementKey.isRefused();
   }
 
   async close(): Promise<void> {
@@ -250,14 +272,24 @@ class RunningDispatcher implements Dispatcher {
         limit.end();
       }
     };
-    const outcome = work().finally(() => this.#running.delete(task.taskId));
+    const key = keyOf(file);
+    const outcome = work().finally(() => this.#running.delete(key));
     outcome.catch((error) => {
       if (error instanceof TaskStopped) return;
+      if (error instanceof ServiceError || error instanceof SettlementKeyRefused)
+        this.#stopped.set(key, `Settlement: ${error.code}`);
       log("A task is not finished. It is continued later.", { task: task.taskId, error });
     });
     const entry = { owner: file.owner, request: file.request, outcome, stop };
-    this.#running.set(task.taskId, entry);
+    this.#stopped.delete(key);
+    this.#running.set(key, entry);
     return entry;
+  }
+
+  /** A client's task that runs. */
+  #underWay(taskId: string, owner: string): Running | undefined {
+    const keys = [taskKey(taskId), taskKey(taskId, owner)];
+    return keys.map((key) => this.#running.get(key)).find((entry) => entry?.owner === owner);
   }
 
   /**
@@ -272,7 +304,7 @@ class RunningDispatcher implements Dispatcher {
       try {
         if (await this.#isOver(key)) continue;
         const file = await files.at(key);
-        if (file !== undefined && (await this.#continue(file.taskId))) count++;
+        if (file !== undefined && (await this.#continue(key, file.taskId))) count++;
       } catch (error) {
         if (error instanceof TaskStopped) break;
         log("A task cannot be continued.", { file: key, error });
@@ -298,12 +330,12 @@ class RunningDispatcher implements Dispatcher {
   }
 
   /** Continues a task that is open and does not run. */
-  #continue(taskId: string): Promise<boolean> {
+  #continue(key: string, taskId: string): Promise<boolean> {
     return this.#alone(taskId, async () => {
       // This check comes before the file is read. So if the task ends between the two, its file already has the phase
       // `over`, and the task is not started again.
-      if (this.#running.has(taskId)) return false;
-      const file = await this.#world.files.get(taskId);
+      if (this.#running.has(key)) return false;
+      const file = await this.#world.files.at(key);
       if (file === undefined || file.phase === "over") return false;
       this.#start(await readTask(file.given, file.owner), file);
       return true;
@@ -322,41 +354,18 @@ class RunningDispatcher implements Dispatcher {
   }
 }
 
-function newFile(about: {
-  task: Task;
-  owner: string;
-  request: string;
-  given: unknown;
-  acceptedAt: number;
-}): TaskFile {
-  const { task, owner, request, given, acceptedAt } = about;
-  return {
-    taskId: task.taskId,
-    owner,
-    request,
-    given,
-    acceptedAt,
-    deadlineAt: acceptedAt + task.deadlineMs,
-    phase: "running",
-    calls: {},
-    draws: {},
-    proposedOn: [],
-    closedOn: [],
-  };
-}
-
 async function runTask(world: World, task: Task, file: TaskFile, signal: AbortSignal): Promise<Outcome> {
   const run = new TaskRun(world, task, file, signal);
   const ended = file.closing ?? (await run.run());
   const outcome = await closeTask(world, task, run, ended);
-  await world.files.change(task.taskId, ({ given: _, calls: __, answer: ___, ...it }) => ({
+  await world.files.change(file, ({ given: _, calls: __, answer: ___, ...it }) => ({
     ...it,
     calls: {},
     phase: "over",
     outcome,
     overAt: world.clocks.latest() ?? world.now(),
   }));
-  await world.budget.forget(taskKey(task.taskId));
+  await world.budget.forget(bookOf(file));
   return outcome;
 }
 
@@ -374,26 +383,6 @@ function notingTime(settlement: Settlement, { note }: TwoClocks): Settlement {
 
 function openAll(table: ModelTable, open: (model: Model) => OpenedModel): Map<string, OpenedModel> {
   return new Map([...table.models].map(([name, model]) => [name, open(model)]));
-}
-
-/** Lets `atOnce` tasks work at the same time. The others wait in the order in which they came. */
-function queue(atOnce: number) {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return {
-    running: () => running,
-    inTurn: async <T>(work: () => Promise<T>): Promise<T> => {
-      if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-      else running++;
-      try {
-        return await work();
-      } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else running--;
-      }
-    },
-  };
 }
 
 function conflicting(taskId: string): TallystickError {

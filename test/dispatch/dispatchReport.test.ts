@@ -66,6 +66,57 @@ describe("a dispatcher's report, which is made from a ledger alone", () => {
     expect(((await reportLedger(file, "somebody")) as DispatchReport).entries).to.equal(0);
   });
 
+  it("judges each call by the prices of its own time, also if they changed while the task was open", async () => {
+    const other = await openDispatchScene();
+    try {
+      // The first process pays a call, and settlement does not answer it.
+      const inner = other.fetch;
+      other.models.say = () => ({ answer: "yes" });
+      const task = { task_id: "open", goal: "Is easy work done?", key: "done" };
+      const silenced = new Promise<void>((resolve) => {
+        other.fetch = async (input, init) => {
+          if (!input.endsWith("/v1/settle")) return await inner(input, init);
+          resolve();
+          throw new Error("socket hang up");
+        };
+      });
+      const first = other.dispatcher();
+      const sent = first.dispatch(task).catch(() => {});
+      await silenced;
+      await first.close();
+      await sent;
+      // Then the operator changes prices. The model is dearer, and another one is no longer listed.
+      other.fetch = inner;
+      const yaml = modelsYaml(other.models.url).replace("input: 0.1,", "input: 0.7,");
+      const next = other.dispatcher({}, yaml);
+      expect(await next.dispatch(task)).to.include({ status: "SETTLED", calls: 1, cost_usd: "0.000018" });
+      await next.dispatch({ ...task, task_id: "later", key: "later" });
+      const entries = await other.entries();
+      const reportOf = (change: (dispatch: { [name: string]: unknown }) => void) => {
+        const { add, report } = createDispatchReport();
+        for (const [at, { task_id, payload }] of structuredClone(entries).entries()) {
+          change(payload.agent_metadata.dispatch);
+          add({ line: at + 1, taskId: task_id, payload });
+        }
+        return report();
+      };
+      expect(reportOf(() => {})).to.deep.include({ faults: [], fidelity_percent: "100.0" });
+      // The same work costs 0.000018 at the old price, and 0.000078 at the new one: 100 × 0.7 + 20 × 0.4 millionths.
+      expect(reportOf(() => {}).total.spent_usd).to.equal("0.000096");
+      // A model that is not listed any more is not in the entry's table. Entries of an earlier version have only the table.
+      const without = reportOf(
+        ({ prices }) => delete (prices as { models: { small?: object } }).models.small,
+      );
+      expect(without.fidelity_percent).to.equal("100.0");
+      const old = reportOf(({ calls }) => {
+        for (const call of calls as { prices?: object }[]) delete call.prices;
+      });
+      expect(old.faults.map(({ line }) => line)).to.deep.equal([1]);
+    } finally {
+      await other.close();
+    }
+  });
+
   it("is refused for a ledger that does not verify, with the number of the line", async () => {
     const lines = readFileSync(file, "utf8").split("\n");
     lines[1] = (lines[1] as string).replace('"cost_usd": "0.000018"', '"cost_usd": "0.000001"');
@@ -82,8 +133,22 @@ describe("a dispatcher's report, which is made from a ledger alone", () => {
     const damages: [string, (dispatch: any) => void][] = [
       ["cost does not follow", (it) => Object.assign(it.calls[0], { cost_usd: "0.000001" })],
       ["cost does not follow", (it) => Object.assign(it.calls[0].tokens, { input: 99 })],
-      ["cost does not follow", (it) => Object.assign(it.prices.models.small, { input: "0.05" })],
-      ["prices are missing", (it) => delete it.prices.models.small],
+      ["cost does not follow", (it) => Object.assign(it.calls[0].prices, { input: "0.05" })],
+      ["prices are missing", (it) => Object.assign(it.calls[0].prices, { input: "0.0000001" })],
+      [
+        "cost does not follow",
+        (it) => {
+          delete it.calls[0].prices;
+          it.prices.models.small.input = "0.05";
+        },
+      ],
+      [
+        "prices are missing",
+        (it) => {
+          delete it.calls[0].prices;
+          delete it.prices.models.small;
+        },
+      ],
       ["more than the whole", (it) => Object.assign(it.calls[0].tokens, { cached_input: 101 })],
       ["no tokens", (it) => Object.assign(it.calls[0], { tokens: null })],
       ["does not follow from the features", (it) => Object.assign(it.complexity, { value: 0.2 })],

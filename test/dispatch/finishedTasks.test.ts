@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createDispatchReport } from "../../services/dispatch/report/dispatchReport.ts";
 import { API_KEY } from "../settlement/support/testService.ts";
 import { type DispatchScene, openDispatchScene } from "./support/dispatchScene.ts";
 
@@ -45,5 +46,34 @@ describe("a finished task of a dispatcher", () => {
     await next.dispatch(third);
     await next.resume();
     expect(await next.state(first.task_id)).to.equal(undefined);
+  });
+
+  it("gives its id free after that, and a new task with this id has calls of its own in the report", async () => {
+    const ahead = { ms: 0 };
+    const open = () => {
+      const date = () => new Date(Date.now() + ahead.ms).toUTCString();
+      return scene.dispatcher({
+        now: () => Date.now() + ahead.ms,
+        settlement: {
+          ...{ baseUrl: "http://settlement.test", apiKey: API_KEY },
+          fetch: async (input, init) => {
+            const { body, status, headers } = await scene.fetch(input, init);
+            return new Response(body, { status, headers: { ...Object.fromEntries(headers), date: date() } });
+          },
+        },
+      });
+    };
+    const task = (goal: string) => ({ task_id: "task-1", goal, key: "capital" });
+    const dispatcher = open();
+    await dispatcher.dispatch(task("Name the capital of Italy."));
+    ahead.ms = 8 * DAY_MS;
+    await dispatcher.dispatch({ ...task("Name the capital of Peru."), task_id: "task-2" });
+    await dispatcher.resume();
+    await dispatcher.dispatch(task("Name the capital of France."));
+    const { add, report } = createDispatchReport();
+    for (const [at, { task_id, payload }] of (await scene.entries()).entries())
+      add({ line: at + 1, taskId: task_id, payload });
+    expect(report()).to.deep.include({ calls: 3, faults: [], fidelity_percent: "100.0" });
+    expect(report().total.spent_usd).to.equal("0.000054");
   });
 });

@@ -123,6 +123,39 @@ describe("requests to models on a real server", () => {
     });
   }
 
+  const event = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+  const endless: [string, string, boolean][] = [
+    ["text without end", event({ content: "x".repeat(500) }), false],
+    ["thoughts without end", event({ reasoning_content: "x".repeat(4_000) }), false],
+    ["a line without end", "x".repeat(64 * 1024), false],
+    ["remarks without end", ": wait\n\n", true],
+    ["nothing but line ends", "\r\n".repeat(1_000), false],
+  ];
+  for (const [what, piece, isSlow] of endless) {
+    it(`go to the next tier after ${what}, and are booked at the reserved cost`, async () => {
+      scene.models.say = ({ model }) => {
+        if (model !== "small") return ROME;
+        return {
+          fault: (response) => {
+            response.writeHead(200, { "content-type": "text/event-stream" });
+            const send = (): void => {
+              if (response.destroyed) return;
+              // A slow server sends a piece now and then, so its connection is never silent.
+              response.write(piece, () => (isSlow ? setTimeout(send, 20) : setImmediate(send)));
+            };
+            send();
+          },
+        };
+      };
+      const yaml = yamlWith("seconds: 60", "seconds: 1");
+      const outcome = await scene.dispatcher({}, yaml).dispatch(TASK);
+      expect(outcome).to.include({ status: "SETTLED", tier: "standard", answer: "Rome" });
+      const [lost] = await callsOf();
+      expect(lost.ended).to.be.oneOf(["answer_too_large", "cut_off"]);
+      expect(lost).to.include({ cost_from: "reserved", tokens: null });
+    });
+  }
+
   it("accept JSON inside a code block, and do not change a text with a backslash", async () => {
     scene.models.say = () => ({ text: '```json\n{"answer": "C:\\\\ud800", "confidence": 1}\n```' });
     expect(await scene.dispatcher().dispatch(TASK)).to.include({ status: "SETTLED", answer: "C:\\ud800" });

@@ -7,6 +7,7 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
+import fc from "fast-check";
 import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
 import { readDispatchConfig } from "../../services/dispatch/config.ts";
 import { createDispatchApp } from "../../services/dispatch/http/app.ts";
@@ -14,6 +15,8 @@ import { runDispatch } from "../../services/dispatch/runDispatch.ts";
 import { openSpans } from "../../services/dispatch/telemetry.ts";
 import { connectMcp } from "../mcp/support/openMcp.ts";
 import { API_KEY } from "../settlement/support/testService.ts";
+import { hostileConversation } from "../support/hostileConversations.ts";
+import { converse, statusesOf } from "../support/rawConnection.ts";
 import { type DispatchScene, modelsYaml, openDispatchScene } from "./support/dispatchScene.ts";
 
 const CALLERS = new Map([
@@ -72,7 +75,6 @@ describe("a dispatcher as a service", () => {
     const over = await look("acme", "GET", "?wait_ms=50000");
     expect([over.status, (await over.json()).status]).to.deep.equal([200, "CANCELLED"]);
     expect((await look("acme", "DELETE")).status).to.equal(409);
-    expect((await send(app, TASK, "bolt")).status).to.equal(409);
     free();
   });
 
@@ -84,6 +86,7 @@ describe("a dispatcher as a service", () => {
       ["acme", `{"a":`.repeat(60), 400, "json_too_deep"],
       ["acme", { ...TASK, goal: "" }, 400, "invalid_input"],
       ["acme", { ...TASK, task_id: "a\u0000b" }, 400, "invalid_input"],
+      ["acme", { ...TASK, task_id: ".." }, 400, "invalid_input"],
       ["acme", { ...TASK, deadline_ms: 1e12 }, 400, "invalid_input"],
       ["acme", { ...TASK, tier: "premium" }, 400, "invalid_input"],
       ["acme", "x".repeat(300_000), 413, "payload_too_large"],
@@ -95,21 +98,118 @@ describe("a dispatcher as a service", () => {
     expect(await scene.entries()).to.deep.equal([]);
   });
 
-  it("answers 202 for a task that cannot end because settlement refuses the dispatcher's key, and not that the client's key is wrong", async () => {
+  it("answers 202 with the reason for a task that settlement does not let end now, and ends a task whose closing entry settlement refuses for good", async () => {
     const inner = scene.fetch;
-    scene.fetch = (input, init) => {
-      const isRefused = input.endsWith("/v1/settle");
-      const refusal = { code: "unauthorized", status: 401, detail: "This route needs a key." };
-      return isRefused ? Promise.resolve(Response.json(refusal, { status: 401 })) : inner(input, init);
+    const answering = (status: number, code: string) => {
+      scene.fetch = (input, init) =>
+        input.endsWith("/v1/settle")
+          ? Promise.resolve(Response.json({ code, status, detail: "No." }, { status }))
+          : inner(input, init);
     };
     const app = appOf();
-    const response = await send(app, TASK);
-    expect([response.status, await response.json()]).to.deep.equal([
+    const answerTo = async (to: typeof app, body: object) => {
+      const response = await send(to, body);
+      return [response.status, await response.json()] as const;
+    };
+    answering(401, "unauthorized");
+    expect(await answerTo(app, TASK)).to.deep.equal([
       202,
-      { status: "RUNNING", task_id: "task-1" },
+      { status: "RUNNING", task_id: "task-1", reason: "Settlement: unauthorized" },
     ]);
     scene.fetch = inner;
-    expect(await (await send(app, TASK)).json()).to.include({ status: "FAILED", calls: 1 });
+    const other = createDispatchApp({ dispatcher: scene.dispatcher(), callers: CALLERS, onFault: () => {} });
+    expect(await (await send(other, TASK)).json()).to.include({ status: "SETTLED", calls: 1 });
+
+    const passing = { ...TASK, task_id: "task-2", deadline_ms: 1_000 };
+    const next = appOf();
+    answering(503, "ledger_unavailable");
+    const [status, waiting] = await answerTo(next, passing);
+    expect([status, waiting]).to.deep.equal([
+      202,
+      { status: "RUNNING", task_id: "task-2", reason: "Settlement: ledger_unavailable" },
+    ]);
+    scene.fetch = inner;
+    expect(await (await send(next, passing)).json()).to.include({ status: "EXPIRED", calls: 1 });
+
+    answering(413, "payload_too_large");
+    const [over, outcome] = await answerTo(next, { ...TASK, task_id: "task-3" });
+    expect([over, outcome.status, outcome.reason]).to.deep.equal([
+      200,
+      "FAILED",
+      "Settlement: payload_too_large",
+    ]);
+    expect(outcome).not.to.have.property("closing");
+    expect(scene.models.asked).to.have.length(3);
+
+    // A service without this route is not settlement. The task has failed, and its closing entry waits for settlement.
+    answering(404, "not_found");
+    const [open, stuck] = await answerTo(next, { ...TASK, task_id: "task-4" });
+    expect([open, stuck.reason]).to.deep.equal([202, "Settlement: not_found"]);
+    scene.fetch = inner;
+    const failed = { status: "FAILED", reason: "Settlement: not_found" };
+    expect((await answerTo(next, { ...TASK, task_id: "task-4" }))[1]).to.include(failed);
+  });
+
+  it("gives each client its own ids, and no client can take an id or a name in the ledger from another one", async () => {
+    const app = appOf();
+    const look = async (name: string, method = "GET") => {
+      const response = await app.request("/v1/dispatch/task-1", { method, headers: bearer(name) });
+      return [response.status, await response.json()] as const;
+    };
+    const first = await (await send(app, TASK)).json();
+    expect((await look("bolt"))[0]).to.equal(404);
+    const other = { ...TASK, goal: "Name the capital of France.", key: "other" };
+    scene.models.say = () => ({ answer: "Paris" });
+    const second = await (await send(app, other, "bolt")).json();
+    expect([first.answer, second.answer]).to.deep.equal(["Rome", "Paris"]);
+    expect([first.task_id, second.task_id]).to.deep.equal(["task-1", "task-1"]);
+    expect(first).not.to.have.property("ledger_task_id");
+    expect(second.ledger_task_id).to.match(/^task-1\.[0-9a-f-]{36}$/);
+    // Each sees its own, also after a new start.
+    for (const each of [app, appOf()]) {
+      expect(await (await send(each, TASK)).json()).to.deep.equal(first);
+      expect(await (await send(each, other, "bolt")).json()).to.deep.equal(second);
+      expect((await send(each, other, "acme")).status).to.equal(409);
+    }
+    expect([(await look("acme"))[1].hash, (await look("bolt"))[1].hash]).to.deep.equal([
+      first.hash,
+      second.hash,
+    ]);
+    const entries = await scene.entries();
+    expect(entries.map(({ task_id }) => task_id)).to.deep.equal(["task-1", second.ledger_task_id]);
+    const ids = entries.map(({ payload }) => payload.agent_metadata.dispatch.calls[0].id);
+    expect(new Set(ids)).to.have.property("size", 2);
+    // The longest id is cut for the ledger, and never within a character.
+    const long = { ...TASK, task_id: `${"a".repeat(90)}\u{1f600}${"b".repeat(36)}`, key: "long" };
+    expect((await (await send(app, long)).json()).status).to.equal("SETTLED");
+    const cut = await (await send(app, long, "bolt")).json();
+    expect(cut.status).to.equal("SETTLED");
+    expect(cut.ledger_task_id).to.match(/^a{90}\.[0-9a-f-]{36}$/);
+  });
+
+  it("keeps the running tasks of two clients with one id apart", async () => {
+    const free: (() => void)[] = [];
+    scene.models.say = ({ user }) => ({
+      fault: (response) => void free.push(() => response.destroy(new Error(user))),
+    });
+    const dispatcher = scene.dispatcher();
+    const owners = ["acme", "bolt"] as const;
+    for (const owner of owners) await dispatcher.submit(TASK, { owner });
+    while (free.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    const [acme, bolt] = owners.map((owner) => dispatcher.outcome("task-1", owner));
+    expect(acme).not.to.equal(bolt);
+    expect(await dispatcher.cancel("task-1", "nobody")).to.equal(false);
+    expect(await dispatcher.cancel("task-1", "bolt")).to.equal(true);
+    expect(await bolt).to.include({ status: "CANCELLED" });
+    expect(await dispatcher.state("task-1", "acme")).to.deep.equal({ status: "RUNNING", task_id: "task-1" });
+    expect(await dispatcher.cancel("task-1", "bolt")).to.equal(false);
+    expect(await dispatcher.cancel("task-1", "acme")).to.equal(true);
+    expect(await acme).to.include({ status: "CANCELLED" });
+    const entries = await scene.entries();
+    expect(entries.map(({ payload }) => payload.agent_metadata.dispatch.client)).to.deep.equal([
+      "bolt.web",
+      "acme.web",
+    ]);
   });
 
   it("makes spans by the OpenTelemetry conventions for generative AI, without text of the prompt or the answer", async () => {
@@ -172,6 +272,7 @@ describe("a dispatcher as a service", () => {
       DISPATCH_API_KEYS: [...CALLERS].map(([name, key]) => `${name}=${key}`).join(", "),
       DISPATCH_DIR: path.join(scene.folder, "dispatch"),
       DISPATCH_PORT: "0",
+      DISPATCH_REQUESTS_PER_ADDRESS: "0",
     };
     // The service listens before it looks for open tasks. If it cannot read them, it closes its port and unlocks its folder.
     const probe = serve({ port: 0, hostname: "127.0.0.1", fetch: scene.service.app.fetch });
@@ -187,6 +288,20 @@ describe("a dispatcher as a service", () => {
     try {
       const again = await runDispatch(readDispatchConfig(environment), () => {}).catch((error) => error);
       expect(again).to.include({ code: "dispatch_folder" });
+      // Hostile bytes on its socket do it no harm, and nobody without a key costs anything.
+      const { port } = new URL(running.url);
+      await fc.assert(
+        fc.asyncProperty(fc.array(hostileConversation, { minLength: 8, maxLength: 8 }), async (all) => {
+          const answers = await Promise.all(all.map((one) => converse(Number(port), one)));
+          for (const status of answers.flatMap(statusesOf)) expect(status).to.be.below(500);
+        }),
+        { seed: 45, numRuns: 3, endOnFailure: true },
+      );
+      const big = `POST /v1/dispatch HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${"ffff\r\n".padEnd(65_541, "x")}\r\n`;
+      expect(statusesOf(await converse(Number(port), { parts: [big], enough: /\r\n\r\n/ }))).to.deep.equal([
+        401,
+      ]);
+      expect(scene.models.asked).to.have.length(0);
       const response = await fetch(`${running.url}/v1/dispatch`, {
         method: "POST",
         headers: bearer("bolt"),

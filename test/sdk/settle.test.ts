@@ -68,6 +68,25 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
+  it("proposes nothing under an id whose outcome no URL can ask for", async () => {
+    let worked = 0;
+    const work = async () => {
+      worked++;
+      return draft({ count: 1 });
+    };
+    for (const taskId of [".", ".."]) {
+      const error = await run({ taskId, work }).catch((reason: InvalidInputError) => reason);
+      expect(error).to.deep.include({ issues: [{ field: "taskId", message: "must not be . or .." }] });
+    }
+    expect([worked, service.ledger.size]).to.deep.equal([0, 0]);
+    // Any other id can be asked for.
+    for (const taskId of ["...", "../x", "a/..", "%2e%2e", "?", "#", " "]) {
+      network.lose = 1;
+      expect(await run({ taskId }), taskId).to.include({ status: "SETTLED", attempts: 1 });
+    }
+    expect(service.ledger.size).to.equal(7);
+  });
+
   const waiting = async (): Promise<number> => {
     const headers = { authorization: `Bearer ${API_KEY}` };
     return (await (await service.app.request("/v1/reviews", { headers })).json()).waiting;
@@ -145,6 +164,24 @@ describe("an agent's loop of settlement", () => {
       const { history } = await (await service.app.request(`/v1/status/${taskId}`)).json();
       expect(history, text).to.have.length(1);
     }
+  });
+
+  it("does not take a proxy's 404 for settlement's word that it knows nothing of a task, and settles the task once", async () => {
+    network.lose = 1;
+    const proxied = async (input: string, init?: RequestInit) =>
+      new URL(input).pathname.startsWith("/v1/status/")
+        ? new Response("<h1>404 Not Found</h1>", { status: 404, headers: { "content-type": "text/html" } })
+        : await fetch(input, init);
+    const error = await run({ fetch: proxied }).catch((reason: ServiceError) => reason);
+    expect(error).to.include({ code: "unreachable", status: 0 });
+    expect(service.ledger.size).to.equal(1);
+    const { parent_hash } = JSON.parse((await service.get("/v1/ledger/entries?from=0&to=1")).text);
+    const later = await run({ proposedOn: [parent_hash], fetch: proxied }).catch(
+      (reason: ServiceError) => reason,
+    );
+    expect(later).to.include({ code: "http_error", status: 404 });
+    expect(await run({ proposedOn: [parent_hash] })).to.include({ status: "SETTLED", index: 0, worked: 0 });
+    expect(service.ledger.size).to.equal(1);
   });
 
   it("does not treat a lost proposal as rejected if the head cannot be read", async () => {

@@ -31,7 +31,8 @@ const FUNCTIONS: { [name: string]: { least: number; most: number; run: (...value
   ln: { least: 1, most: 1, run: (value) => Math.log(value) },
   log2: { least: 1, most: 1, run: (value) => Math.log2(value) },
   log10: { least: 1, most: 1, run: (value) => Math.log10(value) },
-  atan2: { least: 2, most: 2, run: (y, x) => Math.atan2(y, x) },
+  // Adding 0 makes −0 to 0. Languages do not agree on the sign of such a zero, and here it would turn the angle around.
+  atan2: { least: 2, most: 2, run: (y, x) => Math.atan2(y + 0, x + 0) },
   pow: { least: 2, most: 2, run: (base, exponent) => base ** exponent },
   hypot: { least: 1, most: 16, run: (...values) => Math.hypot(...values) },
   min: { least: 1, most: 64, run: (...values) => Math.min(...values) },
@@ -44,7 +45,8 @@ const MAX_DEPTH = 64;
 
 /**
  * Evaluates an arithmetic expression. It may have `+ - * / %`, powers (`^` or `**`), `!`, brackets, variables, `pi`,
- * `e`, `tau` and functions. A remainder has the sign of the dividend. Powers are computed from the right, and before a
+ * `e`, `tau` and functions. A remainder has the sign of the dividend. There is
+ * one zero: `atan2(-0, -1)` is π. Powers are computed from the right, and before a
  * sign: `-2^2` is −4. There is no function `log`, because its base differs between languages: use `ln`, `log2` or
  * `log10`.
  *

@@ -6,7 +6,7 @@ const TOLERANCE = 1e-9;
 
 /**
  * `compute.math.numeric`: the value of an arithmetic expression. A remainder (`%`) has the sign of the dividend, as in
- * JavaScript and C: `-7 % 3` is -1. In Python it is 2.
+ * JavaScript and C: `-7 % 3` is -1. In Python it is 2. Zero has no sign: `atan2(-0, -1)` is π.
  */
 export const computeMathNumeric = defineCapability({
   id: "compute.math.numeric",

@@ -25,7 +25,8 @@ const text = z
     if (complaint !== undefined) context.addIssue({ code: "custom", message: complaint });
   });
 
-const program = z
+/** A program. */
+export const programSchema = z
   .string()
   .regex(
     /^(?:[A-Za-z0-9][A-Za-z0-9._+-]{0,63}|\/[\x21-\x7e]+)$/,
@@ -35,6 +36,9 @@ const program = z
     const complaint = value.startsWith("/") ? pathComplaint(value) : undefined;
     if (complaint !== undefined) context.addIssue({ code: "custom", message: complaint });
   });
+
+/** A chain, as CAIP-2 writes it. */
+export const networkSchema = z.string().regex(/^eip155:[1-9]\d{0,14}$/, "must be a chain like eip155:8453");
 
 const size = z.int().min(0);
 const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be the SHA-256 of the content: 64 hex digits");
@@ -48,7 +52,7 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be the SHA-256 of the co
 export const actionSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("terminal"),
-    program,
+    program: programSchema,
     args: z.array(text).max(MAX_ARGUMENTS),
     cwd: path,
     /** Variables set for this program, in addition to those it inherits. */
@@ -68,7 +72,7 @@ export const actionSchema = z.discriminatedUnion("type", [
     type: z.literal("payment"),
     to: addressSchema,
     amount_usdc: priceUsdcSchema,
-    network: z.string().regex(/^eip155:[1-9]\d{0,14}$/, "must be a chain like eip155:8453"),
+    network: networkSchema,
     token: addressSchema,
   }),
 ]);

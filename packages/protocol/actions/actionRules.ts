@@ -2,9 +2,10 @@ import * as z from "zod";
 import { addressSchema } from "../address.ts";
 import { priceUsdcSchema } from "../amount.ts";
 import { invalidInputFromZod } from "../errors.ts";
+import { networkSchema, programSchema } from "./action.ts";
 import { pathComplaint } from "./canonicalPath.ts";
 import { textComplaint } from "./plainText.ts";
-import { programName } from "./programName.ts";
+import { type ArgumentValues, runnerComplaint } from "./runnerComplaint.ts";
 
 const path = z.string().superRefine((value, context) => {
   const complaint = pathComplaint(value);
@@ -41,19 +42,6 @@ const common = {
 };
 
 /**
- * Programs that run text from their arguments, or run other programs. A rule may allow such a program only if the
- * rule writes out every argument. The list has no versions: `python` also means `python3` and `python3.12`.
- */
-export const RUNNERS: ReadonlySet<string> = new Set(
-  (
-    "sh bash dash ash rbash zsh ksh mksh fish csh tcsh busybox env sudo su doas xargs find nohup nice timeout time watch parallel " +
-    "exec eval python pypy node nodejs deno bun perl ruby php lua luajit tclsh expect java awk gawk mawk nawk sed ed vi vim nvim " +
-    "emacs ssh scp rsync tar git-shell make gmake cmd powershell pwsh osascript npx bunx pnpx uvx pipx docker podman chroot " +
-    "setsid stdbuf unshare nsenter strace gdb"
-  ).split(" "),
-);
-
-/**
  * Each rule is about one kind of action. With `allow: true`, a rule matches only exact spellings. With `allow: false`,
  * it also matches other spellings: other case, accents, look-alike letters, another path to the program.
  */
@@ -61,7 +49,7 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
   z.strictObject({
     ...common,
     type: z.literal("terminal"),
-    program: z.string().min(1).max(256),
+    program: programSchema,
     /**
      * The arguments one by one. With `allow: false` they may be left out. Then the rule forbids the program with any
      * arguments. With `allow: false` the rule ignores `rest`, `cwd` and `env`.
@@ -107,7 +95,7 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
     type: z.literal("payment"),
     to: z.array(addressSchema).min(1).optional(),
     max_usdc: priceUsdcSchema.optional(),
-    network: z.string().optional(),
+    network: networkSchema.optional(),
     token: addressSchema.optional(),
   }),
 ]);
@@ -139,21 +127,24 @@ function looseness(rule: ActionRule): string | undefined {
     if (rule.cwd === undefined) return "must say in which folder the program may run (cwd)";
     if ([rule.cwd, ...rule.args, rule.rest?.each].some(isWholeFileSystem))
       return "must not allow the whole file system";
-    const name = programName(rule.program).toLowerCase();
     const isWrittenOut = rule.rest === undefined && rule.args.every((each) => typeof each === "string");
-    if (!isWrittenOut && RUNNERS.has(name.replace(/[\d.]+$/, "")))
-      return `must write out every argument of ${name}, because ${name} runs its arguments`;
+    const values = [...rule.args, ...(rule.rest ? [rule.rest.each] : [])].map(valuesOf);
+    const complaint = isWrittenOut ? undefined : runnerComplaint(rule.program, values);
+    if (complaint !== undefined) return `must write out every argument, because ${complaint}`;
   }
-  if (
-    rule.type === "payment" &&
-    (rule.to === undefined || rule.max_usdc === undefined || rule.token === undefined)
-  ) {
-    return "must name who may be paid, how much and in which token";
+  if (rule.type === "payment" && [rule.to, rule.max_usdc, rule.token, rule.network].includes(undefined)) {
+    return "must name who may be paid, how much, in which token and on which network";
   }
   if ((rule.type === "deletion" || rule.type === "file_write") && rule.path.within === "/") {
     return "must not allow the whole file system";
   }
   return undefined;
+}
+
+function valuesOf(rule: ArgumentRule): ArgumentValues {
+  if (typeof rule === "string") return [rule];
+  if ("one_of" in rule) return rule.one_of;
+  return "text" in rule ? "text" : "other";
 }
 
 function isWholeFileSystem(rule: ArgumentRule | undefined): boolean {

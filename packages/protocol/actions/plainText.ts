@@ -28,11 +28,36 @@ export function textComplaint(text: string): string | undefined {
 /** Characters that have a meaning for shells. */
 export const SHELL_SIGNS = /[;&|<>`$(){}[\]*?!#~^\\"'\n\r]/;
 
-/** A text without its case, accents and compatibility forms. Rules that forbid compare this form. */
+/** The small iota below a Greek letter. It looks like an accent, but its capital is a letter: Ι. */
+const IOTA_SUBSCRIPT = /\u0345/g;
+
+/** What a text looks like: its {@link skeleton}, and the same without iota subscripts if it has some. */
+export type Looks = readonly [string, ...string[]];
+
+export function looksOf(text: string): Looks {
+  const plain = text.normalize("NFKD");
+  const bare = plain.replace(IOTA_SUBSCRIPT, "");
+  // A disk that ignores case takes ᾳ as αι. To a reader it looks like α.
+  return bare === plain ? [skeleton(text)] : [skeleton(text), skeleton(bare)];
+}
+
+/**
+ * Whether a rule that forbids one text also forbids the other, because they look the same, or because a disk that ignores
+ * case takes them as the same.
+ */
+export function isAlike(
+  one: Looks,
+  other: Looks,
+  compare: (one: string, other: string) => boolean = (a, b) => a === b,
+): boolean {
+  return compare(one[0], other[0]) || compare(one.at(-1) as string, other.at(-1) as string);
+}
+
+/** A text without its case, accents and compatibility forms. Rules that forbid compare this form: {@link isAlike}. */
 export function skeleton(text: string): string {
   // Some letters have the same capitals as two others, such as ß. A disk that ignores case takes them as the same. ẞ has
   // these capitals only after it is a small letter.
-  const small = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const small = text.normalize("NFKD").replace(IOTA_SUBSCRIPT, "ι").replace(/\p{M}/gu, "").toLowerCase();
   const folded = small.toUpperCase().toLowerCase();
   return [...folded].map((sign) => LOOKALIKES[sign] ?? sign).join("");
 }

@@ -8,6 +8,7 @@ import { costOf, type Model, mostOf } from "../models/modelTable.ts";
 import { formatDollars, type Picodollars, readDollars } from "../models/money.ts";
 import type { OpenedModel } from "../models/openModel.ts";
 import type { CallRecord } from "../tasks/callRecord.ts";
+import { recordPrices } from "../tasks/recordedPrices.ts";
 import type { FinishedCall } from "../tasks/taskFile.ts";
 import type { CallSpans } from "../telemetry.ts";
 import type { Call } from "./call.ts";
@@ -159,6 +160,7 @@ function recorder(about: {
         }
       : null,
     cost_usd: formatDollars(cost),
+    prices: recordPrices(model.prices),
     cost_from: reply?.tokens ? "tokens" : "reserved",
     started_at: Math.round(startedAt * 1_000) / 1_000,
     latency_ms: Math.round(performance.now() - began),

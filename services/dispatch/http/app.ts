@@ -8,7 +8,8 @@ import type { StatusByCode } from "tallystick-protocol/problem";
 import { answerError } from "tallystick-runtime/http/answerError";
 import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measureRoutes";
 import { ServiceError } from "tallystick-sdk/requestService";
-import type { Dispatcher } from "../dispatcher.ts";
+import type { Dispatcher, TaskState } from "../dispatcher.ts";
+import { SettlementKeyRefused } from "../settlementKey.ts";
 import type { Outcome } from "../tasks/outcome.ts";
 import { MAX_TASK_BYTES } from "../tasks/task.ts";
 import { ownerOf } from "./callers.ts";
@@ -30,6 +31,7 @@ const STATUS: StatusByCode = {
   not_running: 409,
   dispatcher_busy: 503,
   dispatcher_closed: 503,
+  settlement_key_refused: 503,
 };
 
 export type DispatchAppParameters = {
@@ -44,8 +46,8 @@ export type DispatchAppParameters = {
  * The HTTP side of a dispatcher. All but health and metrics need `Authorization: Bearer <key>`.
  *
  * - `POST /v1/dispatch`: a task (see `readTask`). Waits for its outcome up to `?wait_ms=` (default and most 50,000):
- * 200 with the outcome, or 202 `{status: "RUNNING", task_id}`. If the same task is sent again, the request waits for
- * the same outcome.
+ * 200 with the outcome, or 202 `{status: "RUNNING", task_id, reason?}`. If the same task is sent again, the request
+ * waits for the same outcome. `reason` says why a task cannot go on now, such as `Settlement: unreachable`.
  * - `GET /v1/dispatch/{task_id}?wait_ms=`: the same for a task that was sent before. Default of `wait_ms`: 0. 404 for
  * tasks of other clients.
  * - `DELETE /v1/dispatch/{task_id}`: cancels it.
@@ -62,19 +64,18 @@ export function createDispatchApp({ dispatcher, callers, onFault }: DispatchAppP
     const given = readForeignJson(await textOf(c.req.raw), { maxDepth: 48, maxValues: 50_000 });
     const { taskId, outcome } = await dispatcher.submit(given, { owner });
     const done = await firstOf(outcome, waitMs, c.req.raw.signal);
-    return done ? c.json(done) : c.json({ status: "RUNNING", task_id: taskId }, 202);
+    return done ? c.json(done) : stateAnswer(await dispatcher.state(taskId, owner));
   });
 
   app.get("/v1/dispatch/:task_id", async (c) => {
     const owner = ownerOf(c.req.header("authorization"), callers);
     const taskId = c.req.param("task_id");
     const state = await dispatcher.state(taskId, owner);
-    if (state === undefined) throw unknownTask();
-    if (state.status !== "RUNNING") return c.json(state);
     const waitMs = waitOf(c.req.query("wait_ms"), 0);
-    const outcome = dispatcher.outcome(taskId);
-    const done = outcome && waitMs > 0 ? await firstOf(outcome, waitMs, c.req.raw.signal) : undefined;
-    return done ? c.json(done) : c.json(state, 202);
+    const outcome = waitMs > 0 ? dispatcher.outcome(taskId, owner) : undefined;
+    if (state?.status !== "RUNNING" || outcome === undefined) return stateAnswer(state);
+    const done = await firstOf(outcome, waitMs, c.req.raw.signal);
+    return done ? c.json(done) : stateAnswer(await dispatcher.state(taskId, owner));
   });
 
   app.delete("/v1/dispatch/:task_id", async (c) => {
@@ -125,6 +126,9 @@ function metricsOf(dispatcher: Dispatcher): Registry {
   };
   gauge("tallystick_dispatch_running", "Tasks that are being done.", () => dispatcher.load().running);
   gauge("tallystick_dispatch_waiting", "Tasks that wait for their turn.", () => dispatcher.load().waiting);
+  gauge("tallystick_dispatch_key_refused", "1 while settlement refuses this dispatcher's key.", () =>
+    Number(dispatcher.isKeyRefused()),
+  );
   gauge(
     "tallystick_dispatch_spent_usd",
     "What calls have cost today, in dollars.",
@@ -145,9 +149,15 @@ function metricsOf(dispatcher: Dispatcher): Registry {
   return registry;
 }
 
+/** 200 with the outcome of a task that is over, or 202. */
+function stateAnswer(state: TaskState | undefined): Response {
+  if (state === undefined) throw unknownTask();
+  return Response.json(state, { status: state.status === "RUNNING" ? 202 : 200 });
+}
+
 /**
- * The outcome; undefined if the time is over, nobody waits any more, or settlement refuses to end the task. The task
- * continues. What settlement refuses concerns the dispatcher's key and not the client's.
+ * The outcome; undefined if the time is over, nobody waits any more, or settlement does not let the task go on. The task
+ * continues later. What settlement refuses concerns the dispatcher's key and not the client's.
  */
 async function firstOf(
   outcome: Promise<Outcome>,
@@ -161,7 +171,7 @@ async function firstOf(
     const timer = wait(ms, undefined, { signal: stop.signal }).catch(() => undefined);
     return await Promise.race([outcome, timer]);
   } catch (error) {
-    if (error instanceof ServiceError) return undefined;
+    if (error instanceof ServiceError || error instanceof SettlementKeyRefused) return undefined;
     throw error;
   } finally {
     stop.abort();

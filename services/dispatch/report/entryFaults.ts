@@ -1,6 +1,7 @@
 import { costOf, type Prices, tierOf } from "../models/modelTable.ts";
 import { readDollars } from "../models/money.ts";
 import type { CallRecord } from "../tasks/callRecord.ts";
+import { readPrices } from "../tasks/recordedPrices.ts";
 import type { TaskMetadata } from "../tasks/taskMetadata.ts";
 import {
   COMPLEXITY_POINTS,
@@ -44,13 +45,12 @@ export function entryFaults(told: TaskMetadata): string[] {
   return faults;
 }
 
-function callFault(
-  { tokens, cost_usd, cost_from, model }: CallRecord,
-  told: TaskMetadata,
-): string | undefined {
+function callFault(call: CallRecord, told: TaskMetadata): string | undefined {
+  const { tokens, cost_usd, cost_from } = call;
   if (tokens === null)
     return cost_from === "tokens" ? "its cost is from tokens, but it has no tokens" : undefined;
-  const prices = pricesOf(told, model);
+  // The prices in force when the call was booked. The entry's own may be newer.
+  const prices = call.prices === undefined ? pricesOf(told, call.model) : readPrices(call.prices);
   if (prices === undefined) return "its prices are missing";
   const { input, cached_input: cachedInput, output, reasoning } = tokens;
   if (cachedInput > input || reasoning > output) return "a part of its tokens is more than the whole";
@@ -64,19 +64,5 @@ function callFault(
  */
 export function pricesOf(told: TaskMetadata, model: string): Prices | undefined {
   const given = Object.hasOwn(told.prices.models, model) ? told.prices.models[model] : undefined;
-  if (given === undefined) return undefined;
-  const [input, cachedInput, output, reasoning] = [
-    tokenPrice(given.input),
-    tokenPrice(given.cached_input),
-    tokenPrice(given.output),
-    tokenPrice(given.reasoning),
-  ];
-  if (input === undefined || cachedInput === undefined || output === undefined || reasoning === undefined)
-    return undefined;
-  return { input, cachedInput, output, reasoning };
-}
-
-function tokenPrice(text: string): bigint | undefined {
-  const million = readDollars(text);
-  return million === undefined || million % 1_000_000n !== 0n ? undefined : million / 1_000_000n;
+  return given && readPrices(given);
 }

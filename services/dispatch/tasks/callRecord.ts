@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recordedPricesSchema } from "./recordedPrices.ts";
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const dollars = z.string().regex(/^\d{1,30}\.\d{2,12}$/);
@@ -24,6 +25,11 @@ export const callRecordSchema = z.object({
     .object({ input: tokenCount, cached_input: tokenCount, output: tokenCount, reasoning: tokenCount })
     .nullable(),
   cost_usd: dollars,
+  /**
+   * The model's prices when the call was booked. Records of an earlier version do not have them: then the prices are
+   * those of the entry.
+   */
+  prices: recordedPricesSchema.optional(),
   /** `reserved`: the vendor did not report tokens, so the highest possible cost is booked. */
   cost_from: z.enum(["tokens", "reserved"]),
   /** Unix seconds. */

@@ -1,7 +1,9 @@
+import { ServiceError } from "tallystick-sdk/requestService";
 import { findProposed, settle } from "tallystick-sdk/settle";
+import { isKeyRefusal } from "../settlementKey.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Task } from "./task.ts";
-import type { TaskFile } from "./taskFile.ts";
+import { nameOf, type TaskFile } from "./taskFile.ts";
 import { taskMetadata } from "./taskMetadata.ts";
 import type { Ended, TaskRun } from "./taskRun.ts";
 import type { World } from "./world.ts";
@@ -9,24 +11,27 @@ import type { World } from "./world.ts";
 /**
  * Ends a task. A task needs no closing entry if settlement settled its answer, or validated the answer in the mode
  * `sandbox`. For any other task the function proposes a closing entry, so that the ledger shows everything that was
- * spent on the task. If settlement does not settle the closing entry, the task ends without it.
+ * spent on the task. If settlement does not settle the closing entry, or refuses it for good, the task ends without it.
  * Settlement's answer to a proposal may be lost. So, unless the task ended with a held proposal, the function first
  * asks settlement whether a proposal of the task was settled or is held.
  *
- * @throws ServiceError when settlement cannot be asked. The dispatcher then tries to close the task again later
+ * @throws ServiceError when settlement cannot be asked, and SettlementKeyRefused. The dispatcher then tries to close the
+ * task again later
  */
 export async function closeTask(world: World, task: Task, run: TaskRun, ended: Ended): Promise<Outcome> {
   if ("outcome" in ended) return ended.outcome;
   const { settlement, files } = world;
   const base = run.totals();
-  let file = await files.change(task.taskId, (it) => ({
+  const name = nameOf(run.file);
+  let file = await files.change(run.file, (it) => ({
     ...it,
     phase: "closing",
     closing: ended,
     state: run.state,
   }));
+  await world.settlementKey.require();
   if (ended.status !== "ESCROWED") {
-    const found = await findProposed({ ...settlement, taskId: task.taskId }, file.proposedOn);
+    const found = await findProposed({ ...settlement, taskId: name }, file.proposedOn);
     if (found?.status === "SETTLED")
       return { ...base, ...found, answer: file.answer ?? null, shadowed: run.state.shadow !== null };
     if (found?.status === "ESCROWED") return await closeTask(world, task, run, { ...found, held: found.id });
@@ -35,10 +40,10 @@ export async function closeTask(world: World, task: Task, run: TaskRun, ended: E
   const closing = { status: ended.status, reason: ended.reason.slice(0, 200), held };
   const result = await settle({
     ...settlement,
-    taskId: task.taskId,
+    taskId: name,
     proposedOn: file.closedOn,
     onProposing: async ({ parentHash }) => {
-      file = await files.change(task.taskId, (it) => withParent(it, parentHash));
+      file = await files.change(file, (it) => withParent(it, parentHash));
     },
     work: async () => ({
       dataUpdate: {},
@@ -47,10 +52,15 @@ export async function closeTask(world: World, task: Task, run: TaskRun, ended: E
     }),
     // The ledger may be busy. Another attempt asks no model, so many attempts are fine.
     maxAttempts: 50,
+  }).catch((error) => {
+    if (!(error instanceof ServiceError) || !error.isRefusal || isKeyRefusal(error)) throw error;
+    // The same entry would be refused again, however often it is proposed.
+    world.log("Settlement refuses the closing entry of a task.", { task: task.taskId, error });
+    return undefined;
   });
-  if (result.status !== "SETTLED")
+  if (result !== undefined && result.status !== "SETTLED")
     world.log("The closing entry of a task was not settled.", { task: task.taskId, status: result.status });
-  const entry = result.status === "SETTLED" ? { closing: result.hash } : {};
+  const entry = result?.status === "SETTLED" ? { closing: result.hash } : {};
   if (ended.status === "ESCROWED") {
     const { status, reason, divergence } = ended;
     return { ...base, status, reason, divergence, held: ended.held, ...entry };

@@ -7,6 +7,8 @@ export type Unsettled = "REJECTED" | "FAILED" | "BUDGET" | "CANCELLED" | "EXPIRE
  */
 export type Outcome = {
   task_id: string;
+  /** The task's name in the ledger, if it is not `task_id` because a task of another client has that name. */
+  ledger_task_id?: string;
   cost_usd: string;
   calls: number;
   escalations: number;

@@ -30,7 +30,9 @@ const taskSchema = z.strictObject({
     .string()
     .min(1)
     .max(MAX_TASK_ID_LENGTH)
-    .refine((it) => !/\p{Cc}|\p{Cs}/u.test(it), "must not have control characters or lone surrogates"),
+    .refine((it) => !/\p{Cc}|\p{Cs}/u.test(it), "must not have control characters or lone surrogates")
+    // No path of a URL can end in one of these: settlement could not be asked what became of the task.
+    .refine((it) => it !== "." && it !== "..", "must not be . or .."),
   goal: z.string().min(1).max(MAX_GOAL).optional(),
   capability: z.string().max(128).optional(),
   params: z.record(z.string(), z.unknown()).optional(),

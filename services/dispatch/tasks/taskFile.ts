@@ -14,7 +14,12 @@ export type FinishedCall = { record: CallRecord; result: unknown; isFree?: true 
 
 /** What is stored of a task, as JSON: enough for another process to continue it. */
 export type TaskFile = {
+  /** The id that the client gave. Two clients may give the same. */
   taskId: string;
+  /** The task's name in the ledger, if another client's task has the id for its name. Absent: the id. */
+  name?: string;
+  /** What its calls are booked under. A task whose id was used before gets another one. */
+  book?: string;
   /** The client whose API key sent the task. */
   owner: string;
   /** SHA-256 of the request. If the same id comes with another request, it is refused. */
@@ -43,9 +48,33 @@ export type TaskFile = {
   overAt?: number;
 };
 
-/** The key of a task's file. */
-export function taskKey(taskId: string): string {
-  return toBareHex(sha256(utf8ToBytes(taskId))).slice(0, 40);
+/** The parts of a file that say where it is stored. */
+export type TaskPlace = Pick<TaskFile, "taskId" | "owner" | "name">;
+
+/** The key of a task's file. A task with a name of its own in the ledger has a key of its own, too. */
+export function keyOf({ taskId, owner, name }: TaskPlace): string {
+  return name === undefined ? taskKey(taskId) : taskKey(taskId, owner);
+}
+
+/**
+ * The key of the file of a task with this id.
+ *
+ * @param owner only for a task whose id is already the name of another client's task in the ledger
+ */
+export function taskKey(taskId: string, owner?: string): string {
+  // No id has a line break, so the two kinds of keys are never the same.
+  const text = owner === undefined ? taskId : `${owner}\n${taskId}`;
+  return toBareHex(sha256(utf8ToBytes(text))).slice(0, 40);
+}
+
+/** The task's name in the ledger. */
+export function nameOf({ name, taskId }: Pick<TaskFile, "taskId" | "name">): string {
+  return name ?? taskId;
+}
+
+/** What a task's calls are booked under, in the budget and in the ledger. */
+export function bookOf(file: Pick<TaskFile, "taskId" | "book">): string {
+  return file.book ?? taskKey(file.taskId);
 }
 
 /** The files of tasks, changed one after the other for each task. */
@@ -57,27 +86,33 @@ export class TaskFiles {
     this.#store = store;
   }
 
-  get(taskId: string): Promise<TaskFile | undefined> {
-    return this.#store.get<TaskFile>(`task/${taskKey(taskId)}`);
+  /** The file of a client's task; undefined when the client has no such task. */
+  async find(taskId: string, owner: string): Promise<TaskFile | undefined> {
+    const file = await this.at(taskKey(taskId));
+    return file?.owner === owner ? file : await this.at(taskKey(taskId, owner));
   }
 
   /** Writes a new task's file. Changes nothing and returns false when the file exists already. */
   create(file: TaskFile): Promise<boolean> {
-    return this.#store.putNew(`task/${taskKey(file.taskId)}`, file);
+    return this.#store.putNew(`task/${keyOf(file)}`, file);
   }
 
-  /** Changes a task's file. It is on disk when this resolves. */
-  change(taskId: string, next: (file: TaskFile) => TaskFile): Promise<TaskFile> {
-    const key = `task/${taskKey(taskId)}`;
+  /**
+   * Changes a task's file. It is on disk when this resolves.
+   *
+   * @param of any version of the file
+   */
+  change(of: TaskPlace, next: (file: TaskFile) => TaskFile): Promise<TaskFile> {
+    const key = `task/${keyOf(of)}`;
     const before = this.#turns.get(key) ?? Promise.resolve();
     const work = before
       .catch(() => {})
       .then(async () => {
         const file = await this.#store.get<TaskFile>(key);
-        if (file === undefined) throw new Error(`there is no file of the task ${taskId}`);
-        const changed = next(file);
-        if (changed !== file) await this.#store.put(key, changed);
-        return changed;
+        if (file === undefined) throw new Error(`there is no file of the task ${of.taskId}`);
+        const after = next(file);
+        if (after !== file) await this.#store.put(key, after);
+        return after;
       });
     this.#turns.set(key, work);
     const forget = (): void => {

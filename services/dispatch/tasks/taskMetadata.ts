@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type Model, type ModelTable, type Prices, TIERS } from "../models/modelTable.ts";
-import { formatPrice } from "../models/money.ts";
+import { type Model, type ModelTable, TIERS } from "../models/modelTable.ts";
 import { callRecordSchema } from "./callRecord.ts";
+import { recordedPricesSchema, recordPrices } from "./recordedPrices.ts";
 import type { Task } from "./task.ts";
 import type { TaskFile } from "./taskFile.ts";
 import type { WorkState } from "./workState.ts";
@@ -10,7 +10,6 @@ import type { WorkState } from "./workState.ts";
 export const METADATA_FORM = 1;
 
 const short = z.string().max(256);
-const price = z.string().regex(/^\d{1,30}\.\d{2,12}$/);
 const tier = z.enum(TIERS);
 
 /** The content of a proposal's `agent_metadata.dispatch`: everything that a report is computed from. */
@@ -34,16 +33,13 @@ export const taskMetadataSchema = z.object({
   shadow: z.object({ why: z.array(short).max(4), share: z.number(), model: short.nullable() }).nullable(),
   calls: z.array(callRecordSchema).max(64),
   /**
-   * Prices in dollars for a million tokens, by model. The table has every model that was asked, and the model
-   * `premium`, whose prices estimate the cost of always asking a premium model.
+   * Prices when the entry was made, in dollars for a million tokens, by model. The table has every model that was
+   * asked and is still known, and the model `premium`, whose prices estimate the cost of always asking a premium model.
    */
   prices: z.object({
     dated: short,
     premium: short,
-    models: z.record(
-      z.string(),
-      z.object({ input: price, cached_input: price, output: price, reasoning: price }),
-    ),
+    models: z.record(z.string(), recordedPricesSchema),
   }),
   /** Only in a closing entry: how the task ended. The task has no other entry, or has none yet. */
   closing: z.object({ status: short, reason: short, held: short.nullable() }).optional(),
@@ -68,7 +64,7 @@ export function taskMetadata(
   const prices = Object.fromEntries(
     [...table.models]
       .filter(([name]) => asked.has(name))
-      .map(([name, model]) => [name, pricesOf(model.prices)]),
+      .map(([name, model]) => [name, recordPrices(model.prices)]),
   );
   const last = calls.findLast(({ role, ended }) => role === "execute" && ended === "answered");
   const { complexity, classifier } = state.triage ?? NOT_TRIAGED;
@@ -94,12 +90,3 @@ export function taskMetadata(
 }
 
 const NOT_TRIAGED = { complexity: { version: "none", value: 0, features: {} }, classifier: null };
-
-function pricesOf({ input, cachedInput, output, reasoning }: Prices) {
-  return {
-    input: formatPrice(input),
-    cached_input: formatPrice(cachedInput),
-    output: formatPrice(output),
-    reasoning: formatPrice(reasoning),
-  };
-}

@@ -9,12 +9,13 @@ import { type CallContext, callModel } from "../execute/callModel.ts";
 import { DraftFault, makeDraft } from "../execute/makeDraft.ts";
 import { TIERS, type Tier, tierOf } from "../models/modelTable.ts";
 import { formatDollars, readDollars } from "../models/money.ts";
+import { isKeyRefusal } from "../settlementKey.ts";
 import { classifierPrompt, classifierSchema } from "../triage/classifierPrompt.ts";
 import { complexity } from "../triage/complexity.ts";
 import { readSettlementRules, type SettlementRules } from "../triage/settlementRules.ts";
 import type { Outcome, Unfinished } from "./outcome.ts";
 import { answerIn, type Task } from "./task.ts";
-import { type TaskFile, taskKey } from "./taskFile.ts";
+import { bookOf, nameOf, type TaskFile } from "./taskFile.ts";
 import { taskMetadata } from "./taskMetadata.ts";
 import type { Triage, WorkState } from "./workState.ts";
 import type { World } from "./world.ts";
@@ -58,7 +59,7 @@ export class TaskRun {
   /**
    * Does the task, tier by tier, until settlement has answered finally or no tier is left.
    *
-   * @throws errors that do not end the task, such as TaskStopped. The task is continued later
+   * @throws errors that do not end the task, such as TaskStopped and SettlementKeyRefused. The task is continued later
    */
   async run(): Promise<Ended> {
     try {
@@ -66,6 +67,7 @@ export class TaskRun {
       const rules = await this.#retryUntilAvailable(() =>
         readSettlementRules(this.#world.settlement, this.#signal),
       );
+      await this.#world.settlementKey.require(this.#signal);
       const triage = await this.#triage();
       let last: Ended = { status: "FAILED", reason: "no tier was asked" };
       for (const tier of TIERS.slice(TIERS.indexOf(triage.tier))) {
@@ -84,7 +86,7 @@ export class TaskRun {
   /** Books the amounts that the last process reserved and did not book. */
   async #bookLostCalls(): Promise<void> {
     const { budget } = this.#world;
-    const key = taskKey(this.#task.taskId);
+    const key = bookOf(this.#file);
     for (const { id } of await budget.underWay(key)) {
       const known = this.#file.calls[id.slice(key.length + 1)];
       // A request without a record was never sent.
@@ -152,7 +154,7 @@ export class TaskRun {
       const result = await this.#retryUntilAvailable(() =>
         settle({
           ...settlement,
-          taskId: this.#task.taskId,
+          taskId: nameOf(this.#file),
           keywords: this.#task.keywords,
           work,
           proposedOn: this.#file.proposedOn,
@@ -195,11 +197,12 @@ export class TaskRun {
   }
 
   /** The fields of every outcome. */
-  totals(): Pick<Outcome, "task_id" | "cost_usd" | "calls" | "escalations" | "tier"> {
+  totals(): Pick<Outcome, "task_id" | "ledger_task_id" | "cost_usd" | "calls" | "escalations" | "tier"> {
     const records = Object.values(this.#file.calls).filter(({ isFree }) => !isFree);
     const cost = records.reduce((sum, { record }) => sum + (readDollars(record.cost_usd) ?? 0n), 0n);
     return {
       task_id: this.#task.taskId,
+      ...(this.#file.name !== undefined && { ledger_task_id: this.#file.name }),
       cost_usd: formatDollars(cost),
       calls: records.length,
       escalations: this.#state.escalations.length,
@@ -234,7 +237,7 @@ export class TaskRun {
       budget,
       spans,
       now,
-      task: taskKey(this.#task.taskId),
+      task: bookOf(this.#file),
       taskLimit: this.#task.maxCost,
       signal: this.#signal,
       finished: (step) => this.#file.calls[step],
@@ -249,7 +252,7 @@ export class TaskRun {
   }
 
   #change(next: (file: TaskFile) => TaskFile): Promise<TaskFile> {
-    return this.#world.files.change(this.#task.taskId, next);
+    return this.#world.files.change(this.#file, next);
   }
 
   /**
@@ -261,10 +264,7 @@ export class TaskRun {
       try {
         return await work();
       } catch (error) {
-        const isPassing =
-          error instanceof ServiceError &&
-          (error.status === 0 || error.status === 429 || error.status >= 500);
-        if (!isPassing) throw error;
+        if (!(error instanceof ServiceError) || !isPassing(error)) throw error;
         this.#world.log("Settlement does not answer. The task waits.", { task: this.#task.taskId, error });
         const pause = Math.min(MAX_PAUSE_MS, 500 * 2 ** attempt);
         await wait(pause, undefined, { signal: this.#signal }).catch(() => this.#signal.throwIfAborted());
@@ -281,9 +281,20 @@ export class TaskRun {
     }
     if (error instanceof CallBudgetError) return { status: "BUDGET", reason: error.message };
     if (error instanceof DraftFault) return { status: "FAILED", reason: error.message };
-    if (error instanceof ServiceError) return { status: "FAILED", reason: `Settlement: ${error.code}` };
+    // The work is not lost: it is proposed when settlement takes the key again.
+    if (error instanceof ServiceError && !isKeyRefusal(error))
+      return { status: "FAILED", reason: `Settlement: ${error.code}` };
     throw error;
   }
+}
+
+/**
+ * Whether settlement may answer otherwise in a while. An answer without a code is a proxy's. It blocks requests for a
+ * while, or has no settlement behind it now.
+ */
+function isPassing(error: ServiceError): boolean {
+  if (isKeyRefusal(error)) return false;
+  return !error.isRefusal && (error.status !== 404 || error.code === "http_error");
 }
 
 /** The process stops. After its next start it continues the task. Code `dispatcher_closed`. */

@@ -2,6 +2,7 @@ import type { Log } from "tallystick-runtime/stderrLog";
 import type { CallBudget } from "../budget/callBudget.ts";
 import type { Model, ModelTable } from "../models/modelTable.ts";
 import type { OpenedModel } from "../models/openModel.ts";
+import type { SettlementKey } from "../settlementKey.ts";
 import type { Spans } from "../telemetry.ts";
 import type { KindRecord } from "../triage/kindRecords.ts";
 import type { Settlement } from "../triage/settlementRules.ts";
@@ -15,6 +16,7 @@ export type World = {
   dispatcher: string;
   /** The service that settles the answers, and the key for it. */
   settlement: Settlement;
+  settlementKey: SettlementKey;
   files: TaskFiles;
   budget: CallBudget;
   openModel: (model: Model) => OpenedModel;

@@ -122,6 +122,20 @@ describe("evaluateExpression", () => {
     expect(worthOf("1 ")).to.equal(1);
   });
 
+  it("knows one zero, so the angle of atan2 does not depend on how a zero came about", () => {
+    const zeros = ["0", "-0", "0 * -1", "-(3 - 3)", "(-7) % 7", "ceil(-0.5)", "z"];
+    for (const zero of zeros) {
+      const angle = (y: string, x: string) => evaluateExpression(`atan2(${y}, ${x})`, { z: -0 });
+      expect(angle(zero, "-1").value, zero).to.equal(Math.PI);
+      expect(angle(zero, "-1").error, zero).to.be.below(1e-15);
+      expect(angle(zero, "1").value, zero).to.equal(0);
+      expect(angle("1", zero).value, zero).to.equal(Math.PI / 2);
+      expect(angle("-1", zero).value, zero).to.equal(-Math.PI / 2);
+      for (const other of zeros) expect(angle(zero, other).value, `${zero}, ${other}`).to.equal(0);
+    }
+    expect(worthOf("atan2(-1, -1)")).to.equal(Math.atan2(-1, -1));
+  });
+
   it("reads variables, which may have the name of a constant", () => {
     expect(worthOf("a * pi", { a: 2 })).to.equal(2 * Math.PI);
     expect(worthOf("e", { e: 3 })).to.equal(3);

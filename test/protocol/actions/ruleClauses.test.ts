@@ -64,6 +64,7 @@ const pays = (more: object = {}) => ({
   type: "payment",
   to: [seller],
   max_usdc: "2.5",
+  network: "eip155:8453",
   token: usdc,
   ...more,
 });
@@ -261,10 +262,16 @@ const clauses: { [clause: string]: Row[] } = {
   "a payment": [
     [
       pays(),
-      [pay("2.5"), pay("0.000001"), pay("1", { network: "eip155:1" })],
-      [pay("2.500001"), pay("0"), pay("1", { to: other }), pay("1", { token: other })],
+      [pay("2.5"), pay("0.000001")],
+      [
+        pay("2.500001"),
+        pay("0"),
+        pay("1", { to: other }),
+        pay("1", { token: other }),
+        pay("1", { network: "eip155:1" }),
+        pay("1", { network: "eip155:84532" }),
+      ],
     ],
-    [pays({ network: "eip155:8453" }), [pay("1")], [pay("1", { network: "eip155:1" })]],
     [payFrom("2.5"), [pay("2.500001"), pay("9", { to: other })], [pay("2.5"), pay("0")]],
     [payFrom(undefined, { to: [other] }), [pay("0", { to: other }), pay("1", { to: other })], [pay("1")]],
     [payFrom(undefined, { network: "eip155:1" }), [pay("1", { network: "eip155:1" })], [pay("1")]],
@@ -367,19 +374,19 @@ describe("invalid rules and actions", () => {
       const name = program.split("/").at(-1)?.toLowerCase();
       expect(rule(allowTool({ program, args: [{ one_of: ["x"] }] })).issues[0]).to.deep.equal({
         field: "action_rules.rules.0.id",
-        message: `must write out every argument of ${name}, because ${name} runs its arguments`,
+        message: `must write out every argument, because ${name} runs its arguments`,
       });
     }
     // Other programs may have arguments that are not written out, also if their names look like that of a runner.
-    for (const name of ["tool", "3node", "bash/tool", "bashx", "xbash"])
+    for (const name of ["tool", "3node", "/bash/tool", "bashx", "xbash", "m", "linux"])
       expect(() =>
         readActionRules({ version: 1, rules: [allowTool({ program: name, args: [{ one_of: ["x"] }] })] }),
       ).not.to.throw();
     expect(() =>
       readActionRules({ version: 1, rules: [allowTool({ program: "bash", args: ["-c", "ls"] })] }),
     ).not.to.throw();
-    const pay = id("must name who may be paid, how much and in which token");
-    for (const name of ["to", "max_usdc", "token"])
+    const pay = id("must name who may be paid, how much, in which token and on which network");
+    for (const name of ["to", "max_usdc", "token", "network"])
       expect(rule({ ...pays(), [name]: undefined })).to.deep.equal(pay);
     const [path, text] = ["must have no . or .. in it", "must have no control or invisible characters"];
     for (const [wrong, at, message] of [
@@ -396,6 +403,19 @@ describe("invalid rules and actions", () => {
     ).to.deep.equal([{ field: "action_rules.rules.1.id", message: "must be unique" }]);
     for (const forbid of [forbidTool({}), writes(false, { path: { within: "/" } }), payFrom(undefined)])
       expect(() => readActionRules({ version: 1, rules: [forbid] })).not.to.throw();
+  });
+
+  it("are refused if no action could have this program or network, because such a rule would forbid nothing", () => {
+    for (const program of ["rm -rf", "bin/rm", "./rm", "/usr/../bin/rm", "\u0440\u043c", "rm\u00adx", ""])
+      expect(rule(forbidTool({ program })).issues, program).to.have.nested.property(
+        "[0].field",
+        "action_rules.rules.0.program",
+      );
+    for (const network of ["base", "EIP155:8453", "eip155:", "eip155:08453", "8453", ""])
+      expect(rule(payFrom(undefined, { network })).issues, network).to.have.nested.property(
+        "[0].field",
+        "action_rules.rules.0.network",
+      );
   });
 
   const path = (value: string) => complaint(() => readAction(remove(value))).issues;

@@ -1,0 +1,98 @@
+import { programName } from "./programName.ts";
+
+/**
+ * Programs that run other programs, or text from their arguments or from files. The names have no versions: `python`
+ * also means `python3` and `python3.12`.
+ */
+const RUNNERS: ReadonlySet<string> = new Set(
+  // Shells
+  (
+    "sh bash dash ash rbash zsh ksh mksh pdksh yash posh fish csh tcsh rc es elvish nu xonsh ysh osh busybox toybox cmd " +
+    "powershell pwsh osascript git-shell rsh mosh ssh autossh sshpass scp sftp rsync " +
+    // Programs that start another program: as another user, with a limit, at another time, elsewhere
+    "env sudo su doas runuser pkexec gosu su-exec setpriv capsh chroot fakechroot fakeroot proot schroot unshare nsenter " +
+    "bwrap firejail nohup setsid nice ionice chrt taskset numactl prlimit cpulimit cgexec timeout gtimeout time stdbuf unbuffer " +
+    "script expect flock setarch linux32 linux64 xargs parallel find fd fdfind watch watchexec entr nodemon chronic at batch " +
+    "crontab screen tmux dtach abduco daemonize start-stop-daemon systemd-run systemd-nspawn machinectl supervise runsv tini " +
+    "dumb-init dbus-run-session dbus-launch xvfb-run ssh-agent faketime eatmydata proxychains torsocks exec eval command " +
+    "strace ltrace gdb lldb rr valgrind perf hyperfine wine ansible ansible-playbook ld.so ld-linux ld-linux-x86-64.so " +
+    "rlwrap trickle catchsegv rundll32 wscript cscript mshta regsvr32 wsl " +
+    // Containers
+    "docker docker-compose podman podman-compose nerdctl ctr crictl buildah lxc lxc-attach incus kubectl oc vagrant flatpak " +
+    "snap distrobox toolbox apptainer singularity nix nix-shell nix-build guix " +
+    // Interpreters, and tools whose files or lines are programs
+    "python pythonw pypy ipython jython micropython node nodejs deno bun tsx ts-node esno qjs d8 perl raku ruby irb jruby php " +
+    "php-cgi lua luajit texlua tclsh wish java javaw jshell jbang groovy kotlin scala clojure clj bb awk gawk mawk nawk goawk " +
+    "sed gsed ssed ed red ex vi view vim rvim gvim nvim emacs emacsclient guile racket scheme csi sbcl clisp ecl gforth runghc " +
+    "runhaskell ghci ocaml elixir iex erl escript julia r rscript octave octave-cli matlab sqlite psql mysql mariadb mongosh " +
+    "gnuplot m4 tex latex pdftex pdflatex xelatex lualatex dotnet mono csharp fsi swift crystal dart frida gdbserver " +
+    // Programs that build, and so run what a file says
+    "make gmake bmake nmake remake ninja samu cmake ctest meson just task rake ant mvn mvnw gradle gradlew sbt bazel bazelisk " +
+    "buck scons tox nox invoke fab tar bsdtar gtar " +
+    // Programs that fetch a program and run it, or choose which version of it runs
+    "npx bunx pnpx dlx uvx pipx corepack conda mamba micromamba pixi asdf mise direnv pyenv rbenv nodenv nvm volta fnm"
+  ).split(" "),
+);
+
+/** Programs of which some words run other programs, and these words. Their other words may have free arguments. */
+const RUNNING_WORDS: { readonly [program: string]: readonly string[] } = {
+  npm: ["exec", "x", "init", "innit", "create", "explore"],
+  pnpm: ["exec", "dlx", "create"],
+  yarn: ["exec", "dlx", "create", "node"],
+  uv: ["run", "tool"],
+  poetry: ["run"],
+  pipenv: ["run"],
+  pdm: ["run"],
+  rye: ["run"],
+  hatch: ["run"],
+  bundle: ["exec"],
+  gem: ["exec"],
+  composer: ["exec", "global"],
+  go: ["run", "generate", "tool"],
+  cargo: ["run", "r"],
+  rustup: ["run"],
+  stack: ["exec", "run", "runghc", "script"],
+  cabal: ["exec", "run", "v2-exec", "v2-run"],
+  opam: ["exec"],
+  lein: ["exec"],
+  mix: ["run", "eval", "cmd", "do"],
+  zig: ["run", "build"],
+  nim: ["r", "e"],
+  lerna: ["exec"],
+  nx: ["exec"],
+  git: ["bisect", "submodule", "filter-branch", "difftool", "mergetool", "-c", "--exec", "--upload-pack"],
+};
+
+/** One argument of a rule: the values that it may have. `text` is any word, `other` is never a word. */
+export type ArgumentValues = readonly string[] | "text" | "other";
+
+/**
+ * Why a program runs what its arguments say; undefined when it does not. The list of such programs cannot be complete.
+ *
+ * @param program its name, or its path. Case and an ending such as `.exe` do not matter
+ * @param values what each argument may be, in their order
+ */
+export function runnerComplaint(program: string, values: readonly ArgumentValues[]): string | undefined {
+  const whole = plainName(program);
+  const name = whole.replace(/(?:[-.]?\d[\d.]*[a-z]?|\.+)$/, "");
+  if (RUNNERS.has(name) || RUNNERS.has(whole)) return `${whole} runs its arguments`;
+  const words = Object.hasOwn(RUNNING_WORDS, name) ? RUNNING_WORDS[name] : undefined;
+  if (words === undefined) return undefined;
+  // The first word that is no option says what the program does.
+  const first = values.find((it) => it === "text" || (it !== "other" && !it.every(isOption)));
+  if (first === "text") return `${name} can run what they name`;
+  const running = values.flatMap((it) => (typeof it === "string" ? [] : it)).find((it) => words.includes(it));
+  return running === undefined ? undefined : `${name} ${running} runs its arguments`;
+}
+
+function isOption(value: string): boolean {
+  return value.startsWith("-");
+}
+
+/** The name of a program without its folder, its case and its ending. */
+function plainName(program: string): string {
+  return programName(program)
+    .toLowerCase()
+    .replace(/\.(?:exe|com|cmd|bat|ps1|static)$/, "")
+    .replace(/-(?:static|dbg|debug)$/, "");
+}

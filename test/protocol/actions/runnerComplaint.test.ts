@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import { type ArgumentValues, runnerComplaint } from "tallystick-protocol/actions/runnerComplaint";
+
+describe("runnerComplaint", () => {
+  /** Whether a rule may leave arguments of a program open. */
+  const isOpen = (program: string, ...values: ArgumentValues[]): boolean =>
+    runnerComplaint(program, values.length > 0 ? values : ["text"]) === undefined;
+
+  it("finds programs that run other programs, under every name, version, case and ending", () => {
+    const runners =
+      "sh bash busybox env xargs nice ionice timeout sudo doas su watch setsid nohup stdbuf unshare chroot flock parallel script " +
+      "expect gdb strace ltrace make find fd awk gawk perl ruby node deno bun bunx npx pnpx uvx pipx docker podman nerdctl kubectl " +
+      "ssh rsync tar vim emacs java php lua osascript powershell systemd-run nsenter bwrap tmux screen at cmake ninja gradle mvn " +
+      "nix-shell sqlite3 psql m4 linux32 proxychains4 python3 python3.12 python3.13t python3-dbg pypy3.10 ruby3.2 lua5.4 php8.2 " +
+      "gawk-5.1 node22 node-22 perl5.36.0 bash. python3. bash.exe PYTHON.EXE Node.Cmd busybox.static bash-static ld-linux-x86-64.so.2 R Rscript";
+    const open = runners.split(" ").flatMap((name) => {
+      const paths = [name, name.toUpperCase(), `/usr/bin/${name}`, `/usr/local/BIN/${name.toUpperCase()}`];
+      return paths.filter((program) => isOpen(program));
+    });
+    expect(open).to.deep.equal([]);
+  });
+
+  it("finds the words of package managers and build tools that run other programs, wherever they stand", () => {
+    const running = {
+      npm: ["exec", "x", "init"],
+      pnpm: ["dlx", "exec"],
+      yarn: ["dlx"],
+      go: ["run"],
+      cargo: ["run"],
+      uv: ["run", "tool"],
+      poetry: ["run"],
+      bundle: ["exec"],
+      git: ["bisect", "submodule", "-c"],
+    };
+    for (const [program, words] of Object.entries(running))
+      for (const word of words) {
+        expect(runnerComplaint(program, [[word], "text"])).to.equal(`${program} ${word} runs its arguments`);
+        expect(isOpen(`/usr/bin/${program}`, ["--silent"], [word], "other"), word).to.equal(false);
+        expect(isOpen(program, ["--prefix"], "other", ["test", word], "text"), word).to.equal(false);
+        expect(isOpen(program, ["status"], "text", [word]), word).to.equal(false);
+      }
+    // A free word in the place of the command can become each of them.
+    expect(runnerComplaint("npm", ["text", "text"])).to.equal("npm can run what they name");
+    expect(isOpen("git", ["--no-pager"], "text")).to.equal(false);
+    expect(isOpen("go", "other", "text")).to.equal(false);
+  });
+
+  it("leaves open the arguments of other programs, and of commands that run nothing", () => {
+    for (const program of ["ls", "head", "cp", "rm", "grep", "cat", "tool", "bashful", "3node", "toString"])
+      expect(isOpen(program), program).to.equal(true);
+    for (const [program, ...values] of [
+      ["npm", ["run"], ["test", "lint"]],
+      ["npm", ["run"], ["test"], "text"],
+      ["git", ["commit"], ["-m"], "text"],
+      ["git", ["-C"], "other", ["status", "log"]],
+      ["go", ["build", "vet"], "text"],
+      ["cargo", ["--quiet"], ["build"], "text"],
+    ] as [string, ...ArgumentValues[]][])
+      expect(isOpen(program, ...values), JSON.stringify([program, ...values])).to.equal(true);
+  });
+});
