@@ -394,10 +394,15 @@ describe("the size of a value", () => {
     for (const good of [5, "a", null, nested(64, 5), nested(64, null)])
       expect(jsonSizeProblem(good)).to.equal(undefined);
     expect(jsonSizeProblem(nested(65, 5))).to.equal("is nested deeper than 64 levels");
+  });
+
+  it("counts values and not characters", () => {
     const many = new Array(MAX_JSON_VALUES - 1).fill(0);
     expect(jsonSizeProblem(many)).to.equal(undefined);
     expect(jsonSizeProblem([many])).to.equal("has more than 2000000 values in it");
     expect(jsonSizeProblem({ a: many })).to.equal("has more than 2000000 values in it");
+    const text = "a".repeat(MAX_JSON_VALUES);
+    for (const value of [text, [text], { a: text }]) expect(jsonSizeProblem(value)).to.equal(undefined);
   });
 });
 
