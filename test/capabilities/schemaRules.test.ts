@@ -96,6 +96,8 @@ describe("a keyword of a schema says exactly what is wrong", () => {
       [{ anyOf: [text, more] }, 5],
       [{ anyOf: [text, more] }, 4, "v: fits none of the forms that are allowed"],
       [{ anyOf: [] }, 4, "v: fits none of the forms that are allowed"],
+      [{ anyOf: [{}] }, true],
+      [{ anyOf: [{}] }, null],
       [{ oneOf: [text, number] }, 4],
       [{ oneOf: [more, number, text] }, 5, "v: fits 2 of the allowed forms, and must fit exactly one"],
       [{ oneOf: [text, more] }, 4, "v: fits 0 of the allowed forms, and must fit exactly one"],
@@ -148,6 +150,7 @@ describe("a keyword of a schema says exactly what is wrong", () => {
       [{ format: "date" }, "2026-02-29", "v: must be a date"],
       [{ format: "other" }, "2026-02-29"],
       [{ format: 5 }, "a"],
+      [{ format: ["date"] }, "a"],
     ]);
   });
 
@@ -174,7 +177,7 @@ describe("a keyword of a schema says exactly what is wrong", () => {
       // A billionth of the quotient, or of one if the quotient is less, may be an error of rounding.
       [{ multipleOf: 1 }, 1e6 + 0.000_9],
       [{ multipleOf: 1 }, 1e6 + 0.001_1, "v: must be a multiple of 1"],
-      [{ multipleOf: 1 }, 0.9e-9],
+      [{ multipleOf: 1 }, 1e-9],
       [{ multipleOf: 1 }, 1.1e-9, "v: must be a multiple of 1"],
       [{ multipleOf: 1 }, -1e6 - 0.000_9],
     ]);
@@ -215,6 +218,9 @@ describe("a keyword of a schema says exactly what is wrong", () => {
     hold([
       [{ not: { items: number, contains: true, uniqueItems: true } }, ["a"]],
       [{ not: { prefixItems: [number, true] } }, ["a", 1]],
+      [{ not: { contains: number, uniqueItems: true } }, ["a"]],
+      [{ anyOf: [{ items: number, contains: true, uniqueItems: true }] }, [1, 2]],
+      [{ anyOf: [{ type: "array" }] }, []],
     ]);
   });
 
@@ -274,6 +280,7 @@ describe("a keyword of a schema says exactly what is wrong", () => {
     const two = { a: "x", b: 1 };
     hold([
       [{ not: { properties: { a: number } } }, two],
+      [{ anyOf: [{ properties: { b: number }, required: ["a"], propertyNames: true }] }, two],
       [{ not: { patternProperties: { "^a": number, "^.": true } } }, two],
       [{ not: { additionalProperties: number } }, two],
       [{ not: { propertyNames: { const: "b" } } }, two],
@@ -307,6 +314,10 @@ describe("a keyword of a schema says exactly what is wrong", () => {
 });
 
 describe("the steps of a check", () => {
+  let used = 0;
+  /** A pattern that was never compiled before, with one more letter in its class. */
+  const fresh = (pattern: string): string =>
+    pattern.replace("[", `[${String.fromCodePoint(0x4e00 + used++)}`);
   /** Expects that a check takes exactly so many steps. */
   const takes = (steps: number, schema: JsonSchema, value: unknown): void => {
     const found = (most: number) => validateJson(schema, value, "v", most).map(({ message }) => message);
@@ -322,6 +333,7 @@ describe("the steps of a check", () => {
     takes(3, { type: ["number", "string"] }, 5);
     takes(2, { const: 5 }, 5);
     takes(1, { enum: [1, 2, 5] }, 5);
+    takes(1, { enum: [1, null] }, null);
     takes(3, {}, { a: 1, b: 2 });
     takes(1, {}, [1, 2]);
     takes(3, { items: {} }, [1, 2]);
@@ -358,6 +370,8 @@ describe("the steps of a check", () => {
     takes(1 + patternWork("^a*b", 64) / 16, { pattern: "^a*b" }, "a".repeat(63).concat("b"));
     // A pattern of our own, which strangers may not use, compares each character once.
     takes(1 + 64 / 16, { pattern: "^(a|b)*$" }, "ab".repeat(32));
+    takes(1 + (2 + 1) / 16, { pattern: fresh("^[a]") }, "a");
+    takes(1 + 64 / 16, { pattern: fresh("^([a]|b)*$") }, "ab".repeat(32));
     takes(1 + 2 + 1 / 4 + 2 + (3 + 3) / 16 + 1, { patternProperties: { "^a": true } }, { a: 1, b: 1 });
   });
 
@@ -394,6 +408,9 @@ describe("the size of a value", () => {
     for (const good of [5, "a", null, nested(64, 5), nested(64, null)])
       expect(jsonSizeProblem(good)).to.equal(undefined);
     expect(jsonSizeProblem(nested(65, 5))).to.equal("is nested deeper than 64 levels");
+    expect(validateJson({}, nested(65, 5), "v")).to.deep.equal([
+      { field: "v", message: "is nested deeper than 64 levels" },
+    ]);
   });
 
   it("counts values and not characters", () => {
@@ -552,6 +569,7 @@ describe("the pattern of a stranger", () => {
       ["^a{1,}b{2}c{3}", undefined],
       ["^a{1,}b{1,}", rule],
       ["^a{999}", undefined],
+      ["^a{300}b{300}", undefined],
       ["^a{1000}", "must repeat nothing more than 999 times"],
       ["^a{1000,}", "must repeat nothing more than 999 times"],
       ["^a{0,1000}", "must repeat nothing more than 999 times"],
@@ -571,6 +589,8 @@ describe("the pattern of a stranger", () => {
     for (const [pattern, problem] of cases) expect(patternProblem(pattern), pattern).to.equal(problem);
     for (const pattern of ["^[", "^a{2,1}", "^*", "^\\u{110000}", "^\\-"])
       expect(patternProblem(pattern), pattern).to.match(/^is no regular expression: ./);
+    const quoted = patternProblem(`^${"a".repeat(250)}[`);
+    expect(quoted).to.have.lengthOf("is no regular expression: ".length + 200);
   });
 
   it("compares as many characters as its repetitions can try", () => {
