@@ -58,6 +58,7 @@ describe("a number in a text", () => {
       ],
       ["three hundred", [["hundred", "3", "300", "1", "100"]]],
       ["hundred thousand", [["hundred", "1", "100", "100000"]]],
+      ["about hundred thousand", [["hundred", "1", "100", "100000"]]],
       ["zwei dreihundert", [["dreihundert", "3", "300"]]],
       ["tohundrede", [["tohundrede", "2", "200"]]],
       ["sixmil", []],
@@ -193,6 +194,8 @@ describe("a number in a text", () => {
         (time) => ["2.30", time] as const,
       ),
       ["14.30", "2.30 pm"],
+      ["14.30", "2.30 p. m."],
+      ["14.30", "2.30 p.m."],
       ["300", "dreihundert"],
       ["300", "three hundred"],
     ] as const)
