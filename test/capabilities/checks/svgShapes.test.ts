@@ -87,6 +87,8 @@ describe("a shape at the edge of its picture", () => {
     expect(outside('<circle cx="50cm" cy="150" r="5"/>'), "its other coordinate is a number").to.equal(0);
     expect(outside('<line x1="5cm" y1="150" x2="5" y2="160"/>')).to.equal(0);
     expect(outside('<line x1="5" y1="150" x2="5cm" y2="160"/>')).to.equal(0);
+    expect(outside('<circle cx="1e999" cy="50" r="5"/>'), "no finite number").to.equal(0);
+    expect(outside('<line x1="1e999" y1="50" x2="150" y2="50"/>')).to.equal(0);
     expect(read('<path d="l"/>'), "a path without points").to.include({ visible: 1, outside: 0, steps: 0 });
   });
 
