@@ -141,6 +141,24 @@ describe("the marks of a chart", () => {
         );
     }
   });
+
+  it("are on the ground of the commonest colour within a twenty-fifth of the edges", () => {
+    const random = seededRandom(20_261_130);
+    const whole = (below: number) => Math.floor(random() * below);
+    for (let run = 0; run < 60; run++) {
+      const [width, height] = [20 + whole(45), 20 + whole(45)];
+      const pixels = Array.from({ length: width * height }, () => (random() < 0.5 ? 0xff0000 : 0xffffff));
+      for (let y = 5; y < height - 5; y++)
+        for (let x = 5; x < width - 5; x++) pixels[y * width + x] = 0x3366cc;
+      const picture = painted(width, height, (x, y) => pixels[y * width + x] as number);
+      const [found, plain] = [readChartMarks(picture), plainMarks(picture)];
+      const marks = plain.margin === plain.commonest ? found : (found.onMargin as ChartMarks);
+      const isRed = plain.margin === "700";
+      expect([marks.isInk(0, 0), found.onMargin === undefined], `${width} × ${height}`).to.deep.equal([
+        ...[(pixels[0] === 0xff0000) !== isRed, plain.margin === plain.commonest],
+      ]);
+    }
+  });
 });
 
 /** Marks as plain values. */
