@@ -133,6 +133,26 @@ describe("verifyOutput", () => {
     });
   });
 
+  it("reads a picture or a drawing once, and says of each check why it cannot be read", async () => {
+    const asked = { prompt: "a", width: 64, height: 64 };
+    const picture = await verifyOutput("image.generate.photorealistic.png", asked, {
+      ...{ image_b64: "!", width: 64, height: 64 },
+    });
+    const { matches_schema: fits, ...others } = picture.checks;
+    expect([fits, new Set(Object.values(others))]).to.deep.equal([true, new Set([false])]);
+    expect(new Set(Object.values(picture.details))).to.deep.equal(new Set(["is no base 64"]));
+    const drawing = (svg: string) =>
+      verifyOutput("image.generate.illustration.svg", { prompt: "a" }, { svg });
+    const broken = await drawing("<svg");
+    expect(broken.details.is_svg).to.match(/^is no well-formed XML: /);
+    expect(new Set(Object.values(broken.details)).size).to.equal(1);
+    const circles = '<circle cx="50" cy="50" r="20"/>'.repeat(3);
+    const good = await drawing(
+      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">${circles}</svg>`,
+    );
+    expect(good.details).to.deep.equal({});
+  });
+
   it("refuses unknown versions", async () => {
     for (const version of ["v2", "1", "v01", "latest"]) {
       const error = await verifyOutput(mean, { data: [1] }, { result: 1 }, version).catch((caught) => caught);
