@@ -179,7 +179,7 @@ describe("a text as a vector", () => {
       vector(...Array.from({ length: count }, (_, at) => 1 + (at % distinct)));
     await holdRules(id, "is_spread_out", [
       [{}, vector(3, 3, 0.1), undefined],
-      [{}, vector(1, 1, 0, 0), undefined],
+      [{}, vector(7, 7, 0, 0), undefined],
       [{}, vector(3, 2.9), "has one number that makes up most of its length"],
       [{}, repeated(8, 2), undefined],
       [{}, vector(...Array(8).fill(1)), "has only 1 different numbers"],

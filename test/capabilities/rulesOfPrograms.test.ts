@@ -117,6 +117,8 @@ describe("the run of a program", () => {
       run("a = input()\nprint(a)", { stdout: "x\n" }, undefined, { stdin: "x" }),
       run("console.log(5)", { stdout: "5\n" }, undefined, { language: "javascript" }),
       run("console.log(5)", { stdout: "6\n" }, wrong("5\n"), { language: "javascript" }),
+      run("a = input()\nprint(a)", { stdout: "x\n" }),
+      run("a = input()\nprint(a)", { stdout: "x\n" }, wrong("y\n"), { stdin: "y" }),
       run(long, { stdout: whole }),
       run(long, { ...cut, stdout: whole.slice(0, 600) }),
       run(long, { ...cut, stdout: whole.slice(0, 500) }),

@@ -177,6 +177,10 @@ describe("a rewritten text", () => {
       pair(english, english.toUpperCase()),
       pair(english, italian, "is not in en"),
       pair("ok", italian),
+      pair("12345 67890", italian),
+      pair(english, "The meeting has moved to Thursday."),
+      // The source may also be Italian, although it reads more like Spanish.
+      pair("Una persona compra una casa in una zona tranquilla.", italian),
     ]);
     const source =
       "Seven garden chairs, eight kitchen tables, white carpets, yellow curtains, greenhouse lights";
@@ -310,6 +314,15 @@ describe("a translation", () => {
     await holdRules(id, "is_clearly_in_target_language", [
       pair(english, italian),
       pair(english, english, "reads as another language than it"),
+    ]);
+    // Up to 39 letters, Portuguese may be the second guess, because this reads more like Spanish.
+    const near = "são importantes para todos";
+    const long = (length: number) => `${near}${".".repeat(length - 23)}`;
+    await holdRules("text.translate.en.pt", "is_clearly_in_target_language", [
+      pair(english, near),
+      pair(english, long(39)),
+      pair(english, long(40), "reads as another language than pt"),
+      pair(english, "this is what they think of it", "reads as another language than pt"),
     ]);
     await holdRules("text.translate.en.ru", "is_in_target_language", [
       pair("Windows Server License", "Лицензия Windows Server"),

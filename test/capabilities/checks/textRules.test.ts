@@ -260,6 +260,10 @@ describe("the language of a text", () => {
     const text = "Han har en bil og et hus i byen.";
     expect([isInLanguage(text, "da", 1), isInLanguage(text, "no", 1)]).to.deep.equal([true, true]);
     expect(isInLanguage(text, "sv", 1)).to.equal(false);
+    // Danish is nearly as likely for this Swedish text, but only Danish and Norwegian are so near.
+    const swedish = "Han har en bil och ett hus";
+    expect(["sv", "da"].map((language) => isInLanguage(swedish, language, 1))).to.deep.equal([true, false]);
+    expect(isInLanguage(swedish, "da", 0.8)).to.equal(true);
   });
 
   it("is unknown for short and for mixed texts", () => {
