@@ -147,7 +147,9 @@ describe("the marks of a chart", () => {
     const whole = (below: number) => Math.floor(random() * below);
     for (let run = 0; run < 60; run++) {
       const [width, height] = [20 + whole(45), 20 + whole(45)];
-      const pixels = Array.from({ length: width * height }, () => (random() < 0.5 ? 0xff0000 : 0xffffff));
+      const pixels: number[] = Array.from({ length: width * height }, () =>
+        random() < 0.5 ? 0xff0000 : 0xffffff,
+      );
       for (let y = 5; y < height - 5; y++)
         for (let x = 5; x < width - 5; x++) pixels[y * width + x] = 0x3366cc;
       const picture = painted(width, height, (x, y) => pixels[y * width + x] as number);
