@@ -138,6 +138,8 @@ describe("decodePicture", () => {
     expect(await complaint(file(chunk("ABCD", data), first, second))).to.contain("ABCD");
     expect(await complaint(file(first, text, second))).to.contain("between its image data");
     expect(await complaint(file(first, second, palette))).to.contain("palette");
+    for (const none of [file(), file(palette)])
+      expect(await complaint(none), "no image data").to.equal("has damaged image data");
     const indexed = png({ width: 1, height: 1, colour: 3 }, Buffer.from([0, 0]));
     expect(await complaint(indexed)).to.contain("palette");
     expect(() => pictureSize(file(first, text, second))).to.throw("between its image data");
