@@ -83,6 +83,20 @@ describe("the measures of any picture", () => {
       hold(randomPicture(random, 1 + Math.floor(random() * 30), 1 + Math.floor(random() * 30)));
   });
 
+  it("find ink in the first row and in the first column alone", () => {
+    const ink = (isInk: (x: number, y: number) => boolean) => {
+      const { inkWidth, inkHeight } = measurePicture({
+        ...{ width: 10, height: 8 },
+        rgbAt: (x, y) => (isInk(x, y) ? 0 : 0xffffff),
+      });
+      return [inkWidth, inkHeight];
+    };
+    expect(ink((_, y) => y === 0)).to.deep.equal([1, 1 / 8]);
+    expect(ink((x) => x === 0)).to.deep.equal([1 / 10, 1]);
+    expect(ink((x, y) => x === 0 && y === 0)).to.deep.equal([1 / 10, 1 / 8]);
+    expect(ink((x, y) => x === 9 && y === 7)).to.deep.equal([1 / 10, 1 / 8]);
+  });
+
   it("are taken from every pixel of 65,536, and from every second of a few more", () => {
     const random = seededRandom(20_261_130);
     hold(randomPicture(random, 256, 256));
