@@ -109,6 +109,9 @@ describe("the capability of a hire", () => {
       message,
       hint: "There is embed.text.{model}; others begin with custom.",
     });
+    expect(capabilityProblem("classify.text.joy")?.hint).to.equal(
+      "There is classify.text.sentiment, classify.text.toxicity; others begin with custom.",
+    );
     const all = capabilityProblem("song.sing");
     expect(all?.message).to.equal(message);
     for (const pattern of [

@@ -143,6 +143,7 @@ describe("the weather at a place", () => {
       [{}, reading({ conditions: "a shot of rain", temperature_c: 14 }), undefined],
       [{}, reading({ conditions: "雪" }), undefined],
       [{}, reading({ conditions: "5!" }), "has no words for the conditions"],
+      [{}, reading({ conditions: "5!5!" }), "has no words for the conditions"],
       [{}, reading({ conditions: "ok" }), "has no words for the conditions"],
     ]);
   });
@@ -288,6 +289,24 @@ describe("the weather in a sentence", () => {
       named("Paris, France", "Paris: HI 12 °C."),
       named("Oslo, Norway", "Oslo SE wind."),
       named("Rome, Italy", "Rome. Georgia is far away."),
+      named("Salt Lake City, Utah", "Salt Lake City Maine has rain.", "is of salt lake city in Maine"),
+      named("Durham, UK", "Durham North Carolina has rain.", "is of durham in North Carolina"),
+      named("Durham, UK", "In Durham, North Carolina it rains.", "is of durham in North Carolina it rains."),
+      named(
+        "Durham, UK",
+        "In Durham, North    Carolina it rains.",
+        "is of durham in North    Carolina it rains.",
+      ),
+      named(
+        "Paris, TX",
+        `In Paris, France it rains ${"x".repeat(80)}.`,
+        `is of paris in France it rains ${"x".repeat(44)}`,
+      ),
+      named(" Georgia US", "In Georgia it rains."),
+      named("Durham North Carolina", "Durham has rain."),
+      named("Durham North   Carolina", "Durham has rain."),
+      named("Lake Placid", "Lakeplacid has rain.", "does not name lake placid"),
+      named("Oak City Park", "Oak Park has rain.", "does not name oak city park"),
     ]);
   });
 });

@@ -91,6 +91,8 @@ describe("a statistic", () => {
       await holdRules(`compute.statistics.${operation}`, "is_possible", [
         [{ data }, { result: low - 0.9 * slack }, undefined],
         [{ data }, { result: high + 0.9 * slack }, undefined],
+        [{ data }, { result: low - slack }, undefined],
+        [{ data }, { result: high + slack }, undefined],
         [{ data }, { result: low - 1.2 * slack }, said],
         [{ data }, { result: high + 1.2 * slack }, said],
         [{ data }, { result: Number.NaN }, said],
@@ -177,6 +179,7 @@ describe("a text as a vector", () => {
       vector(...Array.from({ length: count }, (_, at) => 1 + (at % distinct)));
     await holdRules(id, "is_spread_out", [
       [{}, vector(3, 3, 0.1), undefined],
+      [{}, vector(7, 7, 0, 0), undefined],
       [{}, vector(3, 2.9), "has one number that makes up most of its length"],
       [{}, repeated(8, 2), undefined],
       [{}, vector(...Array(8).fill(1)), "has only 1 different numbers"],
@@ -295,5 +298,29 @@ describe("an enlarged picture", () => {
     // Rows that differ in both directions have the right mean.
     await shows((x, y) => (x < 4 ? same(x) + (y % 2 === 0 ? 0x202020 : -0x202020) : same(x)));
     await shows((x) => same(7 - x), "differs from the original by 136");
+  });
+
+  it("is compared row by row, and at about 16,384 pixels of a large original", async () => {
+    const shows = (
+      canvas: Canvas,
+      [width, height]: [number, number],
+      rgbAt: (x: number, y: number) => number,
+      said?: string,
+    ) => {
+      const input = { image_b64: Buffer.from(canvas.png()).toString("base64") };
+      return holdRules(
+        "image.upscale.2x",
+        "shows_the_same",
+        [[input, {}, said]],
+        picture(width, height, rgbAt),
+      );
+    };
+    const rows = new Canvas(4, 4, white).paint((_, y) => (y < 2 ? 1 : -1), blue);
+    await shows(rows, [8, 8], (_, y) => (y < 4 ? 0x3366cc : 0xffffff));
+    await shows(rows, [8, 8], (_, y) => (y < 4 ? 0xffffff : 0x3366cc), "differs from the original by 136");
+    // Only every second pixel and row of the larger one are compared.
+    const between = (x: number, y: number) => (x % 4 < 2 && y % 4 < 2 ? 0xffffff : 0);
+    await shows(new Canvas(128, 128, white), [256, 256], between, "differs from the original by 191");
+    await shows(new Canvas(129, 128, white), [258, 256], between);
   });
 });

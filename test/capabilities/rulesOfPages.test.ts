@@ -15,10 +15,16 @@ describe("the pages that a search found", () => {
     await holdRules(id, "has_addresses", [
       [{}, found("https://a.example", "http://b.example"), undefined],
       [{}, found("https://a.example", "x y"), '"x y" is no address'],
+      [{}, found("x".repeat(90)), `"${"x".repeat(80)}" is no address`],
     ]);
     await holdRules(id, "has_public_addresses", [
       [{}, found("https://a.example"), undefined],
       [{}, found("https://a.example", "https://localhost/"), "https://localhost/ is no public address"],
+      [
+        {},
+        found(`https://localhost/${"x".repeat(90)}`),
+        `https://localhost/${"x".repeat(62)} is no public address`,
+      ],
     ]);
     await holdRules(id, "keeps_the_limit", [
       [{ limit: 2 }, found("a", "b"), undefined],
@@ -49,6 +55,7 @@ describe("the pages that a search found", () => {
       titled("x", "…", bare),
       titled("x", "<b>bold</b>", bare),
       titled("the b element", "<b>bold</b>"),
+      titled("the br element", "a<br>b"),
     ]);
   });
 
@@ -67,6 +74,11 @@ describe("the pages that a search found", () => {
       about("the of", ["Something"]),
       about("cats", ["Cat breeds"]),
       about("this", ["thi"]),
+      about("cats", ["Undefined values"], only(0, 1)),
+      about("2024", ["In 2024"]),
+      about("2024", ["In 2023"], only(0, 1)),
+      about("กขคง", ["จฉชกขคง"]),
+      about("กขคง", ["จฉชซฌ"], only(0, 1)),
       about("AI", ["What AI is"]),
       about("AI", ["Something"], only(0, 1)),
       about("a", ["Something"]),
@@ -205,6 +217,7 @@ describe("fields of a page", () => {
         fields({ uri: url }),
         lazy("title", ` ${url} `),
         lazy("grid", url),
+        lazy("idea", url),
         fields({ title: `${url}/x` }),
       ],
     ]);

@@ -117,6 +117,8 @@ describe("the run of a program", () => {
       run("a = input()\nprint(a)", { stdout: "x\n" }, undefined, { stdin: "x" }),
       run("console.log(5)", { stdout: "5\n" }, undefined, { language: "javascript" }),
       run("console.log(5)", { stdout: "6\n" }, wrong("5\n"), { language: "javascript" }),
+      run("a = input()\nprint(a)", { stdout: "x\n" }),
+      run("a = input()\nprint(a)", { stdout: "x\n" }, wrong("y\n"), { stdin: "y" }),
       run(long, { stdout: whole }),
       run(long, { ...cut, stdout: whole.slice(0, 600) }),
       run(long, { ...cut, stdout: whole.slice(0, 500) }),
@@ -162,6 +164,7 @@ describe("the review of a program", () => {
       said("const userInput", mute("const userInput")),
       said("const userInput read"),
       said("const missing"),
+      said("x".repeat(80), mute("x".repeat(60))),
       said("a b c d", mute("a b c d")),
       said("缺少分号检查"),
       said("缺少分号检", undefined),
@@ -174,6 +177,8 @@ describe("the review of a program", () => {
       [...check([1, "a"], [3, "a"], [4, "a"]), undefined],
       [...check([1, "a"], [3, "A "], [4, "a"], [5, "a"]), "says the same of every line"],
       [...check([1, "a"], [3, "a"], [4, "a"], [5, "b"]), undefined],
+      // In upper case both words are MASSE.
+      [...check([1, "Maße"], [1, "Masse"], [3, "Maße"], [4, "Masse"]), undefined],
       [...check([1, "a"], [1, "A "]), "says the same of the same line twice"],
       [...check([1, "a"], [1, "b"]), undefined],
     ]);
@@ -205,6 +210,10 @@ describe("the review of a program", () => {
       ["return total;", "Never return", nothing],
       ["let sorted = 1;", "变量sorted没有检查", undefined],
       ["let sorted = 1;", "sortedé", nothing],
+      ["счётчик = 1", "счётчик не нужен", undefined],
+      ["счётчик2 = 1", "счётчик2 не нужен", undefined],
+      ["user_name = 1", "The lastName looks odd here", nothing],
+      ["user__name = 1", "The user here", undefined],
       ["let e = g + i;", "Wrong, e. g. here, i. e. there", nothing],
       ["let s = d;", "It’s wrong, they'd say", nothing],
     ] as const)

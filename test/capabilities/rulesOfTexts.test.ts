@@ -8,6 +8,8 @@ const rulesOf = async (id: string, input: object) => {
 };
 /** Words without meaning, each of five letters. */
 const words = (count: number) => Array.from({ length: count }, (_, at) => `w${1000 + at}`).join(" ");
+/** Other words than those of `words`. */
+const others = (count: number) => words(count).replaceAll("w", "v");
 const letters = (count: number) => "a".repeat(count);
 
 describe("a transcript", () => {
@@ -175,12 +177,18 @@ describe("a rewritten text", () => {
       pair(english, english.toUpperCase()),
       pair(english, italian, "is not in en"),
       pair("ok", italian),
+      pair("12345 67890", italian),
+      pair(english, "The meeting has moved to Thursday."),
+      // The source may also be Italian, although it reads more like Spanish.
+      pair("Una persona compra una casa in una zona tranquilla.", italian),
     ]);
     const source =
       "Seven garden chairs, eight kitchen tables, white carpets, yellow curtains, greenhouse lights";
     await holdRules(id, "is_about_the_same", [
       pair(source, "Chairs and other things somewhere"),
       pair(source, "Something completely different", "shares 0 % of its words with the source"),
+      pair(words(20), `${words(3)} ${others(17)}`),
+      pair(words(20), `${words(2)} ${others(18)}`, "shares 10 % of its words with the source"),
       pair(letters(59), "Something"),
       pair(letters(60), "Something", "shares 0 % of its words with the source"),
     ]);
@@ -231,6 +239,8 @@ describe("a summary", () => {
     await holdRules(id, "is_about_the_source", [
       of(source, "garden chairs with modern lights somewhere"),
       of(source, "garden things modern lights", "shares 25 % of its words with the source"),
+      of(words(20), `${words(7)} ${others(13)}`),
+      of(words(20), `${words(6)} ${others(14)}`, "shares 30 % of its words with the source"),
     ]);
     const english = "The meeting of the council has moved to Thursday morning.";
     await holdRules(id, "is_in_the_same_language", [
@@ -305,6 +315,15 @@ describe("a translation", () => {
       pair(english, italian),
       pair(english, english, "reads as another language than it"),
     ]);
+    // Up to 39 letters, Portuguese may be the second guess, because this reads more like Spanish.
+    const near = "são importantes para todos";
+    const long = (length: number) => `${near}${".".repeat(length - 23)}`;
+    await holdRules("text.translate.en.pt", "is_clearly_in_target_language", [
+      pair(english, near),
+      pair(english, long(39)),
+      pair(english, long(40), "reads as another language than pt"),
+      pair(english, "this is what they think of it", "reads as another language than pt"),
+    ]);
     await holdRules("text.translate.en.ru", "is_in_target_language", [
       pair("Windows Server License", "Лицензия Windows Server"),
       pair("The meeting has moved", "The meeting has moved", "is not in ru"),
@@ -330,6 +349,14 @@ describe("a translation", () => {
         "these workers several bridges attraverso ogni montagna valle riparano ponti",
         "has 40 % of its words from the source",
       ),
+    ]);
+    // Spanish and Italian share many words.
+    await holdRules("text.translate.es.it", "is_translated_throughout", [pair(source, source)]);
+    await holdRules("text.translate.es.en", "is_translated_throughout", [
+      pair(source, source, "has 100 % of its words from the source"),
+    ]);
+    await holdRules("text.translate.en.it", "is_translated_throughout", [
+      pair(source, source, "has 100 % of its words from the source"),
     ]);
   });
 });

@@ -20,6 +20,7 @@ describe("the taxonomy of capabilities", () => {
     expect(findFamily("audio.transcribe.it.json-with-timestamps")?.parts).to.deep.equal({ language: "it" });
     expect(findFamily("embed.text.anything")?.parts).to.deep.equal({ model: "anything" });
     expect(findFamily("compute.math.numeric")?.parts).to.deep.equal({});
+    expect(findFamily("embed.text.A B"), "no capability id").to.equal(undefined);
   });
 
   it("lists the possible values when a value does not belong to the family", () => {

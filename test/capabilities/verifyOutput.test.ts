@@ -2,8 +2,9 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { capabilityOf, findCapability } from "tallystick-capabilities/capabilityOf";
 import type { CapabilityInput, CapabilityOutput } from "tallystick-capabilities/capabilityTypes";
-import { loadCatalogue } from "tallystick-capabilities/catalogue";
+import { loadCatalogue, loadFamily } from "tallystick-capabilities/catalogue";
 import { checkInput } from "tallystick-capabilities/checkInput";
+import { type FamilyId, taxonomy } from "tallystick-capabilities/taxonomy";
 import { toWireVerification } from "tallystick-capabilities/verification";
 import { verifyOutput } from "tallystick-capabilities/verifyOutput";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
@@ -25,6 +26,7 @@ describe("capabilityOf", () => {
     const found = await findCapability("text.translate.en.it.business");
     expect(found?.capability.id).to.equal("text.translate");
     expect(found?.parts).to.deep.equal({ source: "en", target: "it", level: "business" });
+    expect(await capabilityOf("text.translate.en.it.business")).to.equal(found?.capability);
   });
 
   it("finds no family for an id with a language, register or operation that is not listed", async () => {
@@ -53,6 +55,29 @@ describe("capabilityOf", () => {
       );
       expect(families.length, id).to.equal(1);
     }
+  });
+});
+
+describe("loadFamily", () => {
+  it("says that a definition is unavailable, which says nothing about a result", async () => {
+    const error = await loadFamily("text.sing" as FamilyId).catch((caught: unknown) => caught);
+    expect(error).to.be.instanceOf(TallystickError).with.property("code", "capability_unavailable");
+    const { message, hint, cause } = error as TallystickError;
+    expect(message).to.equal(
+      `The definition of text.sing could not be loaded: ${(cause as TypeError).message}`,
+    );
+    expect(hint).to.equal("Try again. If the page was published again since you opened it, reload it.");
+  });
+
+  it("gives each family's definition, with its ids and with rules for its input", async () => {
+    for (const family of taxonomy) {
+      const capability = await loadFamily(family.id);
+      const { id, patterns, values } = capability;
+      expect({ id, patterns, values, versions: capability.versions }).to.deep.equal(family);
+      expect(capability.inputRules, family.id).to.be.a("function");
+    }
+    const without = await loadFamily("embed.text");
+    expect(without.inputRules({} as never, {})).to.deep.equal([]);
   });
 });
 
@@ -107,6 +132,26 @@ describe("verifyOutput", () => {
       checks: { matches_schema: true, is_possible: true },
       details: {},
     });
+  });
+
+  it("reads a picture or a drawing once, and says of each check why it cannot be read", async () => {
+    const asked = { prompt: "a", width: 64, height: 64 };
+    const picture = await verifyOutput("image.generate.photorealistic.png", asked, {
+      ...{ image_b64: "!", width: 64, height: 64 },
+    });
+    const { matches_schema: fits, ...others } = picture.checks;
+    expect([fits, new Set(Object.values(others))]).to.deep.equal([true, new Set([false])]);
+    expect(new Set(Object.values(picture.details))).to.deep.equal(new Set(["is no base 64"]));
+    const drawing = (svg: string) =>
+      verifyOutput("image.generate.illustration.svg", { prompt: "a" }, { svg });
+    const broken = await drawing("<svg");
+    expect(broken.details.is_svg).to.match(/^is no well-formed XML: /);
+    expect(new Set(Object.values(broken.details)).size).to.equal(1);
+    const circles = '<circle cx="50" cy="50" r="20"/>'.repeat(3);
+    const good = await drawing(
+      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">${circles}</svg>`,
+    );
+    expect(good.details).to.deep.equal({});
   });
 
   it("refuses unknown versions", async () => {

@@ -30,6 +30,7 @@ describe("verification versions", () => {
 
   it("are unknown before they are published, and if they do not exist", () => {
     expect(versionStatus(capability, "v1", BUMP - 1)).to.equal("unknown");
+    expect(versionStatus(capability, "v1", BUMP)).to.equal("current");
     expect(versionStatus(capability, "v3", 3 * BUMP)).to.equal("unknown");
   });
 
@@ -37,14 +38,15 @@ describe("verification versions", () => {
     expect(minVerificationVersion(capability, BUMP)).to.equal("v0");
     expect(minVerificationVersion(capability, BUMP + DEPRECATION_WINDOW_SECONDS + 1)).to.equal("v1");
     expect(currentVersion(capability, BUMP - 1)).to.equal("v0");
+    expect(currentVersion(capability, BUMP)).to.equal("v1");
     expect(currentVersion(capability, 3 * BUMP)).to.equal("v2");
   });
 
   it("are read only from the exact spelling of their name", () => {
-    expect(["v0", "v12", "v01", "1", "V1", "v1.0", "v-1"].map(versionNumber)).to.deep.equal([
+    expect(["v0", "v12", "v01", "1", "V1", "v1.0", "v-1", "xv1", "v1x"].map(versionNumber)).to.deep.equal([
       0,
       12,
-      ...Array(5).fill(undefined),
+      ...Array(7).fill(undefined),
     ]);
   });
 

@@ -37,6 +37,12 @@ describe("the order of a chart's values", () => {
       [["2026-01x"], undefined],
       [["2026-13"], undefined],
       [[Number.NaN], undefined],
+      [
+        [1e-7, 1 / 3, 1e21],
+        [1e-7, 1 / 3, 1e21],
+      ],
+      [["May 2026-01"], undefined],
+      [["2026-01 UTC"], undefined],
     ] as [Name[], number[] | undefined][])
       expect(axisPlaces(names), JSON.stringify(names)).to.deep.equal(places);
   });
@@ -89,6 +95,18 @@ describe("the order of a chart's values", () => {
       ],
     ] as [Name[], number[][]][])
       expect(namedOrders(names), JSON.stringify(names)).to.deep.equal(orders);
+  });
+
+  it("is that of the texts also for many names", () => {
+    const many = Array.from({ length: 100 }, (_, at) => `name ${(at * 37) % 100}`);
+    const byText = [...many].sort();
+    expect(
+      namedOrders(many)
+        .at(-1)
+        ?.map((at) => many[at]),
+    ).to.deep.equal(byText);
+    const local = axisPlaces(["2026-01-02T10:00", "2026-01-03T10:00"]) as number[];
+    expect((local[1] as number) - (local[0] as number)).to.equal(86_400_000);
   });
 
   it("may be that of the values if the names are only words", () => {
@@ -169,6 +187,7 @@ describe("bars at their line", () => {
     expect(barsFit([bar(-30, 0), bar(0, 40)], 0, [2, -30, 40]), "by size").to.equal(true);
     expect(barsFit(up(30, 40), 0, [-50, -20, -10]), "at the foot of a cut axis").to.equal(true);
     expect(barsFit([bar(-20, 0), bar(-40, 0)], 0, [0, 2, 4]), "mirrored").to.equal(true);
+    expect(barsFit(up(50, 100), 0, [0, 62, 112]), "below the foot of a cut axis").to.equal(true);
     expect([-8, -9, -10].map((tiny) => barsFit(up(50, 100), 0, [tiny, 50, 100]))).to.deep.equal([
       ...[true, false, false],
     ]);
@@ -184,6 +203,8 @@ describe("bars at their line", () => {
     expect([fits(-34, both), fits(-37, both)]).to.deep.equal([true, false]);
     const negative = [-10, -25, -40];
     expect([fits(6, negative), fits(13, negative), fits(20, negative)]).to.deep.equal([true, true, false]);
+    const fromZero = [50, 100, 150].map((length) => bar(0, length));
+    expect(barsFit(fromZero, 0, [0, 50, 100]), "half of the largest value below zero").to.equal(false);
     const alike = [1000, 1005, 1010, 1002];
     const bars = [100, 100, 101, 101].map((length) => bar(0, length));
     expect(barsFit(bars, 0, alike), "too alike for their order to be seen").to.equal(true);
@@ -329,6 +350,57 @@ describe("bars that are too thin to be measured", () => {
       return { tops, middles: curved };
     };
     expect([off(1), off(2)].map((trace) => showThinBars([trace], [values]))).to.deep.equal([true, false]);
+  });
+
+  /** Columns from these tops to these feet, counted from the top. */
+  const columns = (...all: [top: number, foot: number][]): Trace => ({
+    tops: all.map(([top]) => top),
+    middles: all.map(([top, foot]) => (top + foot) / 2),
+  });
+
+  it("have feet that are at most two samples, or 0.03 of the longest, from the line", () => {
+    const standing = (long: number, off: number) =>
+      columns(...values.map((value, at): [number, number] => [100 - long * value, at > 7 ? 100 - off : 100]));
+    for (const [long, off, stands] of [
+      [50, 2, true],
+      [50, 2.25, false],
+      [100, 3, true],
+      [100, 3.25, false],
+      [50, -2, true],
+      [50, -2.25, false],
+    ] as const)
+      expect(showThinBars([standing(long, off)], [values]), `${long} ${off}`).to.equal(stands);
+    const hanging = values.map((value) => -value);
+    expect(showThinBars([traceOf(hanging)], [hanging])).to.equal(true);
+    const loose = (off: number) =>
+      columns(...values.map((value, at): [number, number] => [at > 7 ? 100 + off : 100, 100 + 50 * value]));
+    expect([2, 2.25, -2, -2.25].map((off) => showThinBars([loose(off)], [hanging]))).to.deep.equal([
+      ...[true, false, true, false],
+    ]);
+  });
+
+  it("float in at most a tenth of the columns, wherever these are", () => {
+    const many = [...values, ...values].map((value, at) => ([8, 9, 10].includes(at) ? 0.1 : value));
+    const floating = (places: number[]) =>
+      columns(
+        ...many.map((value, at): [number, number] => [
+          ...([100 - 90 * value, places.includes(at) ? 94 - 90 * value + 4 : 100] as const),
+        ]),
+      );
+    expect(showThinBars([floating([9, 10])], [many])).to.equal(true);
+    expect(showThinBars([floating([8, 9, 10])], [many])).to.equal(false);
+    const curve = columns(...values.map((value): [number, number] => [96 - 90 * value, 100 - 90 * value]));
+    expect(showThinBars([curve], [values]), "a curve").to.equal(false);
+  });
+
+  it("may reach the edge of the picture, and begin anywhere", () => {
+    const flat = values.map((_, at) => (at === 4 ? 1 : 0.1));
+    const high = columns(...flat.map((value): [number, number] => [100 - 100 * value, 100]));
+    expect(showThinBars([high], [flat])).to.equal(true);
+    const none = { tops: [-1, -1], middles: [-1, -1] };
+    expect(showThinBars([none], [values])).to.equal(false);
+    const spread = values.flatMap((value) => [value, 0, 0, 0, 0]);
+    expect(showThinBars([traceOf([...Array(20).fill(0), ...spread])], [values])).to.equal(true);
   });
 
   it("may lack the first and the last ones if these are shorter than a fiftieth", () => {

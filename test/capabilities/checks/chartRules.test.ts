@@ -56,6 +56,83 @@ describe("a bar chart", () => {
     expect(said(bars(20, 50, 36, 80, 10, 10), values)).to.equal("has 6 bars for 4 values");
     expect(said([], values)).to.equal("has 0 bars for 4 values");
     expect(said([], [0, 0])).to.equal(undefined);
+    expect(said([], [0, 25, 18, 40])).to.equal("has 0 bars for 4 values");
+    expect(said(bars(80, 36, 50), [3, 25, 18, 40]), "in another order").to.equal(others);
+    expect(said(bars(80, 29, 40), [8, 50, 36, 100])).to.equal("has 3 bars for 4 values");
+  });
+
+  it("has a longest bar of at least twelve samples, and a tenth of the picture", () => {
+    expect(said(bars(3, 8, 5, 12), values)).to.equal(undefined);
+    expect(said(bars(3, 7, 5, 11), values)).to.equal(others);
+    const high = (...lengths: number[]) => barComplaint(marksOf(bars(...lengths), { height: 200 }), values);
+    expect([high(5, 13, 9, 20), high(5, 12, 9, 19)]).to.deep.equal([undefined, others]);
+    for (const unit of [1e300, 1e-300])
+      expect(
+        said(
+          bars(20, 50, 36, 80),
+          values.map((value) => value * unit),
+        ),
+      ).to.equal(undefined);
+  });
+
+  it("may be on the ground of its margin, and in any order that its names have", () => {
+    const right = bars(20, 50, 36, 80);
+    expect(barComplaint(marksOf(right, { onMargin: marksOf([]) }), values)).to.equal(undefined);
+    expect(barComplaint(marksOf([], { onMargin: marksOf(right) }), values)).to.equal(undefined);
+    expect(barComplaint(marksOf([], { onMargin: marksOf([]) }), values)).to.equal("has 0 bars for 4 values");
+    const names = [4, 1, 3, 2];
+    expect(barComplaint(marksOf(right), values, names), "as given").to.equal(undefined);
+    expect(barComplaint(marksOf(bars(50, 80, 36, 20)), values, names), "by name").to.equal(undefined);
+    expect(barComplaint(marksOf(lying(120, 54, 75, 30)), values, names), "from the bottom").to.equal(
+      undefined,
+    );
+    const rising = bars(20, 36, 50, 80);
+    const words = ["d", "a", "c", "b"];
+    const isIn = (x: number, y: number) =>
+      rising.some(({ left, right, top, bottom }) => x >= left && x <= right && y >= top && y <= bottom);
+    expect(
+      barComplaint(marksOf(rising, { isPatch: isIn, isInk: () => true }), values, words),
+      "with labels",
+    ).to.equal(undefined);
+    expect(
+      barComplaint(marksOf(rising, { isPatch: isIn, isInk: isIn }), values, words),
+      "without labels",
+    ).to.equal(others);
+  });
+
+  it("has thin bars that have the shape of the values together, if each has less than nine samples", () => {
+    const shape = (count: number) => Array.from({ length: count }, (_, at) => 1 + ((at * 7) % count));
+    /** A column of each value's length for each sample of its place. */
+    const traceOf = (of: number[], size: number, place: number) => {
+      const lengths = Array.from(
+        { length: size },
+        (_, x) => (of[Math.floor(x / place)] ?? 0) / Math.max(...of),
+      );
+      return {
+        tops: lengths.map((length) => (length === 0 ? -1 : 100 - 90 * length)),
+        middles: lengths.map((length) => (length === 0 ? -1 : 100 - 45 * length)),
+      };
+    };
+    const standing = (of: number[], drawn: number[], width = 200) =>
+      barComplaint(marksOf([], { width, traces: [traceOf(drawn, width, width / of.length)] }), of);
+    const [many, few] = [shape(25), shape(22)];
+    expect(standing(many, many)).to.equal(undefined);
+    expect(standing(many, [...many].reverse())).to.equal("has 0 bars for 25 values");
+    expect(standing(few, few)).to.equal("has 0 bars for 22 values");
+    expect(standing(few, few, 198)).to.equal("has 0 bars for 22 values");
+    expect(standing(few, few, 197)).to.equal(undefined);
+    const lyingOf = (of: number[], drawn: number[], height = 100) =>
+      barComplaint(
+        marksOf([], { height, lyingTraces: () => [traceOf(drawn, height, height / of.length)] }),
+        of,
+      );
+    const [twelve, eleven] = [shape(12), shape(11)];
+    expect(lyingOf(twelve, twelve)).to.equal(undefined);
+    expect(lyingOf(twelve, [...twelve].reverse()), "from the bottom").to.equal(undefined);
+    expect(lyingOf(twelve, [...twelve.slice(5), ...twelve.slice(0, 5)])).to.equal("has 0 bars for 12 values");
+    expect(lyingOf(eleven, eleven)).to.equal("has 0 bars for 11 values");
+    expect(lyingOf(eleven, eleven, 99)).to.equal("has 0 bars for 11 values");
+    expect(lyingOf(eleven, eleven, 98)).to.equal(undefined);
   });
 
   it("of equal values has bars of nearly equal length, and of two values the larger bar for the larger value", () => {
@@ -94,6 +171,12 @@ describe("a bar chart", () => {
     expect(said([patch(0, 10, 35, 50)], many)).to.equal(undefined);
     expect(said([patch(0, 10, 36, 50)], many)).to.equal("has bars that are too wide for 34 values");
     expect(said([], many.slice(0, 33))).to.equal("has 0 bars for 33 values");
+    expect(barComplaint(marksOf([], { width: 204 }), many), "six samples").to.equal(
+      "has 0 bars for 34 values",
+    );
+    const forty = Array.from({ length: 40 }, (_, n) => n + 1);
+    expect(said([patch(100, 10, 30, 50)], forty)).to.equal(undefined);
+    expect(said([patch(100, 10, 31, 50)], forty)).to.equal("has bars that are too wide for 40 values");
   });
 });
 
@@ -133,6 +216,14 @@ describe("a line chart", () => {
   it("has a line over at least a third of the width, with a sample in a fifth of its columns", () => {
     expect(said(trace(values, 50, 120), nothing)).to.equal(undefined);
     expect(said(trace(values, 50, 119), nothing)).to.equal(missing);
+    expect(said(trace(values, 0, 190), nothing), "from the edge").to.equal(undefined);
+    expect(
+      said(
+        trace(values, 100, 190, (x) => x % 4 === 2),
+        nothing,
+      ),
+      "at the right",
+    ).to.equal(undefined);
     expect(
       said(
         trace(values, 10, 190, (x) => x % 4 === 2),
@@ -184,6 +275,13 @@ describe("a line chart", () => {
 
   it("is not compared for two values, or for values that are all equal", () => {
     for (const few of [[10, 20], [10], [5, 5, 5, 5]]) expect(said(nothing, nothing, few)).to.equal(undefined);
+    for (const few of [
+      [10, 20, 30],
+      [5, 5, 6, 6],
+    ])
+      expect(said(nothing, nothing, few)).to.equal(missing);
+    const fromZero = [0, 40, 20, 60, 30];
+    expect(said(trace(fromZero), nothing, fromZero)).to.equal(undefined);
   });
 
   it("is no bar chart and no disc", () => {
@@ -193,6 +291,20 @@ describe("a line chart", () => {
     expect(said(trace(values), nothing, values, bars(20, 50))).to.equal(undefined);
     const thin = [20, 50, 36, 80, 60].map((length, at) => patch(5 + 30 * at, 90 - length, 12, length));
     expect(said(trace(values), nothing, values, thin)).to.equal(undefined);
+    const thick = [20, 50, 36, 80, 60].map((length, at) => patch(5 + 30 * at, 90 - length, 13, length));
+    expect(said(trace(values), nothing, values, thick)).to.equal(wide);
+    const margin = marksOf(bars(20, 50, 36, 80, 60));
+    expect(lineComplaint(marksOf([], { onMargin: margin }), values), "on its margin").to.equal(wide);
+    expect(said(nothing, nothing, [10], bars(20, 50)), "of one value").to.equal(undefined);
+    const row = (count: number) =>
+      lineComplaint(
+        marksOf(
+          Array.from({ length: count }, (_, at) => patch(5 + 12 * at, 30, 8, 60)),
+          { width: 800 },
+        ),
+        Array.from({ length: count }, (_, at) => at % 7),
+      );
+    expect([row(60), row(61)], "of more than 60 values").to.deep.equal([wide, missing]);
     const disc = "shows a disc, not a line";
     for (const [filled, complaint] of [
       [0.58, undefined],
@@ -201,6 +313,11 @@ describe("a line chart", () => {
       [0.83, undefined],
     ] as const)
       expect(said(trace(values), nothing, values, [patch(70, 20, 60, 60, filled)])).to.equal(complaint);
+    const quarters = [patch(70, 20, 30, 30, 0.7), patch(100, 20, 30, 30, 0.7)];
+    quarters.push(patch(70, 50, 30, 30, 0.7), patch(100, 50, 30, 30, 0.7));
+    expect(said(trace(values), nothing, values, quarters), "of four slices").to.equal(disc);
+    const letters = Array.from({ length: 30 }, (_, at) => patch(6 * at, 95, 3, 2));
+    expect(said(trace(values), nothing, values, [...letters, ...quarters]), "with letters").to.equal(disc);
     expect(said(trace(values), nothing, values, [patch(70, 20, 44, 44, 0.78)]), "small").to.equal(undefined);
     expect(said(trace(values), nothing, values, [patch(20, 40, 111, 50, 0.78)]), "flat").to.equal(undefined);
   });
@@ -223,6 +340,8 @@ describe("a pie chart", () => {
     expect(said(slices(0.6, 0.4), [59, 40, 1])).to.equal(undefined);
     expect(said(slices(0.47, 0.53), [60, 40]), "at most 0.07 off").to.equal(undefined);
     expect(said(slices(0.46, 0.54), [62, 38])).to.equal(sizes);
+    expect(said(slices(0.5, 0.5), [50, 47, 3]), "a slice is missing").to.equal(sizes);
+    expect(said(slices(0.9, 0.1), [95, 5]), "nearer for a small slice").to.equal(sizes);
     expect(said([], [0, 0])).to.equal(undefined);
     expect(said([], Array(25).fill(1)), "too many to be compared").to.equal(undefined);
     expect(said([], Array(24).fill(1))).to.equal(none);
@@ -255,9 +374,18 @@ describe("a pie chart", () => {
     }
     const frame = patch(0, 0, 198, 99);
     expect(said([frame, ...slices(0.6, 0.4)], [60, 40]), "a frame is no slice").to.equal(undefined);
+    for (const band of [patch(0, 10, 197, 50), patch(20, 0, 50, 99)])
+      expect(said([band, ...slices(0.6, 0.4)], [60, 40]), "nor a band").to.equal(undefined);
+    expect(said([{ ...patch(115, 15, 80, 80), area: 5_000 }], [1]), "at the right").to.equal(undefined);
+    const pair = (second: [left: number, top: number], wide: number, high: number) =>
+      said([patch(0, 0, wide, high, 0.5), patch(...second, wide, high, 0.5)], [1, 1]);
+    expect([pair([0, 0], 90, 50), pair([90, 0], 90, 50)], "too wide").to.deep.equal([undefined, none]);
+    expect([pair([0, 0], 40, 48), pair([0, 48], 40, 48)], "too high").to.deep.equal([undefined, none]);
+    expect(said([patch(10, 20, 3, 2), ...slices(0.6, 0.4)], [60, 40]), "a letter first").to.equal(undefined);
   });
 
   it("is no bar chart, except that a disc of one value may look like one", () => {
     expect(said(bars(20, 50, 36, 80), [10, 25, 18, 40])).to.equal("shows bars, not a disc");
+    expect(said(bars(50, 50), [1])).to.equal(none);
   });
 });

@@ -41,6 +41,10 @@ describe("an excerpt", () => {
   it("is the same in other case, form and punctuation; in Chinese each character is a word", () => {
     expect(isExcerpt(words(0, 20).join(", ").toUpperCase(), source)).to.equal(true);
     expect(isExcerpt(words(0, 20).join(" ").replaceAll("w", "ｗ"), source)).to.equal(true);
+    // In upper case both words are MASSE.
+    const sizes = words(0, 20).map((word, at) => (at % 2 === 0 ? word : "Maße"));
+    expect(isExcerpt(sizes.join(" "), sizes.join(" "))).to.equal(true);
+    expect(isExcerpt(sizes.join(" "), sizes.join(" ").replaceAll("Maße", "Masse"))).to.equal(false);
     const chinese = "今天天气很好我们一起去公园散步然后回家吃饭";
     expect(isExcerpt(chinese.slice(2, 16), chinese)).to.equal(true);
     expect(isExcerpt([...chinese.slice(2, 16)].reverse().join(""), chinese)).to.equal(false);
@@ -87,6 +91,7 @@ describe("a translation without the names of its source", () => {
       "Новый от имеет Bionic",
     );
     expect(withoutNames("neue Wörter", said)).to.equal("neue Wörter");
+    expect(withoutNames("слово Apple слово", "Apple and and")).to.equal("слово   слово");
     expect(withoutNames("Apple A17", said), "nothing else is left").to.equal("Apple A17");
   });
 
@@ -141,5 +146,6 @@ describe("a text that keeps the content of another", () => {
     expect(said("keeps_links", links(50).join(" "), glued(50))).to.equal(undefined);
     expect(said("keeps_links", links(51).join(" "), glued(51))).to.equal(`has lost ${link(50)}`);
     expect(said("keeps_links", [...links(50), ...links(50)].join(" "), glued(50))).to.equal(undefined);
+    expect(said("keeps_links", links(60).join(" "), links(60).join(" "))).to.equal(undefined);
   });
 });

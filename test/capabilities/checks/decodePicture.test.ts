@@ -2,6 +2,7 @@ import { crc32, deflateSync } from "node:zlib";
 import { expect } from "chai";
 import { decodePicture, MAX_PIXELS, pictureSize } from "tallystick-capabilities/checks/decodePicture";
 import { measurePicture } from "tallystick-capabilities/checks/measurePicture";
+import { seededRandom } from "tallystick-runtime/seededRandom";
 
 type Header = { width: number; height: number; depth?: number; colour?: number; interlace?: number };
 
@@ -137,6 +138,8 @@ describe("decodePicture", () => {
     expect(await complaint(file(chunk("ABCD", data), first, second))).to.contain("ABCD");
     expect(await complaint(file(first, text, second))).to.contain("between its image data");
     expect(await complaint(file(first, second, palette))).to.contain("palette");
+    for (const none of [file(), file(palette)])
+      expect(await complaint(none), "no image data").to.equal("has damaged image data");
     const indexed = png({ width: 1, height: 1, colour: 3 }, Buffer.from([0, 0]));
     expect(await complaint(indexed)).to.contain("palette");
     expect(() => pictureSize(file(first, text, second))).to.throw("between its image data");
@@ -158,6 +161,125 @@ describe("decodePicture", () => {
       "colour type",
     );
     expect(await complaint("not base 64!")).to.contain("base 64");
+  });
+});
+
+describe("a picture that is read again", () => {
+  const random = seededRandom(20_261_129);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const CHANNELS: { [colour: number]: number } = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+
+  /** The scan lines of samples, each with the filter byte 0 and from the highest bit on. */
+  function linesOf(samples: number[][], depth: number): Uint8Array {
+    const rows = samples.map((row) => {
+      const bits = row.map((one) => one.toString(2).padStart(depth, "0")).join("");
+      return [0, ...(bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, "0"), 2))];
+    });
+    return Uint8Array.from(rows.flat());
+  }
+  /** A colour over the light grey that is behind transparent pixels. */
+  const over = (rgb: number[], alpha: number): number =>
+    rgb.reduce((sum, one) => sum * 256 + Math.round((one * alpha + 188 * (255 - alpha)) / 255), 0);
+
+  it("has the same pixels, in every colour type and depth", async () => {
+    for (const [colour, depths] of [
+      [0, [1, 2, 4, 8, 16]],
+      [2, [8, 16]],
+      [3, [1, 2, 4, 8]],
+      [4, [8, 16]],
+      [6, [8, 16]],
+    ] as const) {
+      for (const depth of depths) {
+        const [width, height, channels] = [13, 5, CHANNELS[colour] as number];
+        const samples = Array.from({ length: height }, () =>
+          Array.from({ length: width * channels }, () => below(2 ** depth)),
+        );
+        const palette = Array.from({ length: 2 ** Math.min(depth, 8) }, () => [
+          below(256),
+          below(256),
+          below(256),
+        ]);
+        const alphas = palette.slice(0, -1).map(() => below(256));
+        const extra =
+          colour === 3
+            ? [chunk("PLTE", Buffer.from(palette.flat())), chunk("tRNS", Buffer.from(alphas))]
+            : [];
+        const picture = await decodePicture(
+          png({ width, height, depth, colour }, linesOf(samples, depth), extra),
+        );
+        for (let y = 0; y < height; y++) {
+          for (let x = 0; x < width; x++) {
+            const own = (samples[y] as number[]).slice(x * channels, (x + 1) * channels);
+            const bytes = own.map((one) =>
+              depth === 16 ? one >> 8 : Math.round((one * 255) / (2 ** depth - 1)),
+            );
+            const [first = 0, second = 255, third = 0, fourth = 255] = bytes;
+            const wanted =
+              colour === 3
+                ? over(palette[own[0] as number] as number[], alphas[own[0] as number] ?? 255)
+                : colour === 0 || colour === 4
+                  ? over([first, first, first], colour === 4 ? second : 255)
+                  : over([first, second, third], fourth);
+            expect(picture.rgbAt(x, y), `type ${colour}, depth ${depth}: ${x}, ${y}`).to.equal(wanted);
+          }
+        }
+      }
+    }
+  });
+
+  it("has the same pixels if it needs several blocks of 65,535 bytes", async () => {
+    const [width, height] = [160, 300];
+    const colourAt = (x: number, y: number) => [x, y & 255, (x + y) & 255];
+    const samples = Array.from({ length: height }, (_, y) =>
+      Array.from({ length: width }, (_, x) => colourAt(x, y)).flat(),
+    );
+    const picture = await decodePicture(png({ width, height }, linesOf(samples, 8)));
+    for (let y = 0; y < height; y += 7)
+      for (let x = 0; x < width; x += 11) expect(picture.rgbAt(x, y)).to.equal(over(colourAt(x, y), 255));
+    expect(picture.rgbAt(width - 1, height - 1)).to.equal(over(colourAt(width - 1, height - 1), 255));
+  });
+
+  it("has no part that is cut, and no beginning but its header", async () => {
+    const line = Buffer.from([0, 1, 2, 3]);
+    const good = Buffer.from(png({ width: 1, height: 1 }, line), "base64");
+    // The header ends at byte 33; the image data and the end follow.
+    for (let length = 9; length < good.length; length++) {
+      const isBetween = length === 33 || length === good.length - 12;
+      const said = isBetween ? "has no end: IEND is missing" : "ends within a chunk";
+      expect(await complaint(good.subarray(0, length).toString("base64")), `${length}`).to.equal(said);
+    }
+    const [signature, rest] = [good.subarray(0, 8), good.subarray(33)];
+    const ihdr = good.subarray(16, 29);
+    const begun = (...parts: Buffer[]) =>
+      complaint(Buffer.concat([signature, ...parts, rest]).toString("base64"));
+    expect(await begun(chunk("IHDR", ihdr))).to.equal("none");
+    expect(await begun(chunk("tEXt", ihdr), chunk("IHDR", ihdr))).to.equal("does not begin with IHDR");
+    expect(await begun(chunk("IHDR", Buffer.concat([ihdr, ihdr.subarray(0, 1)])))).to.equal(
+      "does not begin with IHDR",
+    );
+    expect(await begun(chunk("IHDR", ihdr.subarray(0, 12)))).to.equal("does not begin with IHDR");
+    expect(await begun()).to.equal("does not begin with IHDR");
+    expect(await complaint(png({ width: 1, height: 0 }, Buffer.alloc(1)))).to.equal(
+      "has no width or no height",
+    );
+  });
+
+  it("may have parts that nobody needs, with any checksum, and 20,000 parts in all", async () => {
+    const line = Buffer.from([0, 1, 2, 3]);
+    const comment = chunk("tEXt", Buffer.from("a\0b"));
+    const damaged = Buffer.from(comment);
+    damaged[damaged.length - 1] = (damaged.at(-1) as number) ^ 1;
+    const many = (count: number) => png({ width: 1, height: 1 }, line, Array(count).fill(damaged));
+    expect(await complaint(many(19_997))).to.equal("none");
+    expect(await complaint(many(19_998))).to.equal("has more than 20000 chunks");
+    const palette = chunk("PLTE", Buffer.from([1, 2, 3]));
+    expect(await complaint(png({ width: 1, height: 1 }, line, [palette]))).to.equal("none");
+  });
+
+  it("has a size of at most MAX_PIXELS", () => {
+    const sized = (width: number, height: number) => pictureSize(png({ width, height }, Buffer.alloc(1)));
+    expect(sized(2_048, 1_024)).to.deep.equal({ width: 2_048, height: 1_024 });
+    expect(() => sized(2_048, 1_025)).to.throw(`has more than ${MAX_PIXELS} pixels`);
   });
 });
 

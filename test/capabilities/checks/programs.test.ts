@@ -97,6 +97,9 @@ describe("the predicted output of a small program", () => {
       expect(predictOutput(code, "javascript", "5\n"), code).to.equal(undefined);
     for (const language of ["ruby", "constructor"])
       expect(predictOutput('print("a")', language, ""), language).to.equal(undefined);
+    const [echo, long] = [lines("a = input()", "print(a)"), "x".repeat(10_000_000)];
+    expect(predictOutput(echo, "python", long)?.length).to.equal(10_000_001);
+    expect(predictOutput(echo, "python", `${long}x`)).to.equal(undefined);
     expect(predictOutput(`print("${"x".repeat(3_991)}")`, "python", "")).to.equal(`${"x".repeat(3_991)}\n`);
   });
 });
@@ -111,6 +114,7 @@ describe("the lines that a program must print", () => {
       [lines('print("a")  # (', 'print("b")'), "python", ["a", "b"]],
       [lines("if (x)", "  ", 'console.log("a");'), "javascript", []],
       [lines('print("a", 1)', "print(a)", 'print("{x}")', 'print("")'), "python", [""]],
+      [lines('console.log("a"); // (', 'console.log("b");'), "javascript", ["a"]],
       [lines('console.log("a"); // why', "console.log('b')"), "javascript", ["a", "b"]],
       [lines("if (x)", 'console.log("a");', 'console.log("b");'), "javascript", ["b"]],
       [lines("if (x)", "", 'console.log("a");'), "javascript", []],

@@ -129,6 +129,7 @@ describe("the place of an answer", () => {
       [["California"], ["CA"], true],
       [["PE", "Brasil"], ["Brazil"], true],
       [["PE", "Atlantis", "123"], ["Brazil"], true],
+      [["PE", "XX"], ["Brazil"], false],
       [["NSW", "Atlantis"], ["Canada"], true],
       [["WA", "Australia"], ["Queensland"], false],
       [["Italy", "MI"], ["Italy"], false],

@@ -30,6 +30,10 @@ describe("isPathData", () => {
       "M1 NaN",
       "10 10",
       "M1 1;",
+      "M",
+      "M0 0 L",
+      "ML1 1",
+      "M0 0z5",
     ]) {
       expect(isPathData(data), data).to.equal(false);
     }
@@ -119,6 +123,7 @@ describe("pathPoints", () => {
     // The radii are too small for the distance of the ends, so SVG enlarges them.
     expect(boxOf("M0 0A1 1 0 0 1 20 0").map(Math.round)).to.deep.equal([0, -10, 20, 10]);
     expect(boxOf("M3 3A0 5 0 0 1 8 9")).to.deep.equal([3, 3, 8, 9]);
+    expect(boxOf("M3 3A5 0 0 0 1 8 9")).to.deep.equal([3, 3, 8, 9]);
   });
 
   it("counts a pie as inside of the picture if its arc begins outside and is drawn inside", () => {

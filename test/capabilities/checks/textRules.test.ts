@@ -172,6 +172,7 @@ describe("the sentiment of a text", () => {
       ...["excellent excellent stay here", "perfect outstanding stay here", "an excellent stay here", ""],
       ...["excellent and wonderful, awful", "terrible awful, wonderful", "the worst broken garbage in it"],
       ...["It’s not excellent, not wonderful", "We didn’t have the excellent and wonderful stay here"],
+      "We couldn’t have the excellent and wonderful stay here",
       ...["un soggiorno excellent wonderful molto bello davvero"],
     ])
       expect(plainSentiment(text), text).to.equal(undefined);
@@ -227,6 +228,7 @@ describe("the language of a text", () => {
     const english = "The meeting of the council has moved to Thursday morning. ";
     const italian = "La riunione del consiglio è stata spostata a giovedì mattina. ";
     expect(isInLanguage(`Привет! https://a.example/${"abc/".repeat(20)}`, "ru", 1)).to.equal(true);
+    expect(isInLanguage(`Привет! http://a.example/${"abc/".repeat(20)}`, "ru", 1)).to.equal(true);
     expect(isInLanguage(english.repeat(100), "en", 1)).to.equal(true);
     expect(isInLanguage(english.repeat(20) + italian.repeat(100), "en", 1)).to.equal(false);
     expect(isInLanguage(english.repeat(60) + italian.repeat(60), "it", 0.2)).to.equal(true);
@@ -258,6 +260,10 @@ describe("the language of a text", () => {
     const text = "Han har en bil og et hus i byen.";
     expect([isInLanguage(text, "da", 1), isInLanguage(text, "no", 1)]).to.deep.equal([true, true]);
     expect(isInLanguage(text, "sv", 1)).to.equal(false);
+    // Danish is nearly as likely for this Swedish text, but only Danish and Norwegian are so near.
+    const swedish = "Han har en bil och ett hus";
+    expect(["sv", "da"].map((language) => isInLanguage(swedish, language, 1))).to.deep.equal([true, false]);
+    expect(isInLanguage(swedish, "da", 0.8)).to.equal(true);
   });
 
   it("is unknown for short and for mixed texts", () => {

@@ -191,7 +191,7 @@ export const rooms: Room[] = [
     sources: ["packages/capabilities/checks/*.ts"],
     tests: [
       "test/capabilities/checks/*.test.ts",
-      "test/capabilities/{samples,versions}.test.ts",
+      "test/capabilities/{rulesOf*,samples,versions}.test.ts",
       "test/capabilities/{fakes,honest}/*.test.ts",
     ],
     longestTestMs: 60_000,
