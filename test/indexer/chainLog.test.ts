@@ -395,7 +395,6 @@ describe("a node's event log", () => {
       ANCHORED_LEDGER: chain.anchoredLedger,
       LEDGERS: ledgers.map(({ id, place }) => `${id}=${place}`).join(","),
       TICK_BLOCKS: String(TICK_BLOCKS),
-      POLLING_INTERVAL_MS: "250",
       ...more,
     };
     return { ...(await startIndexer(supervisor, folder, environment, name)), databaseUrl };

@@ -98,7 +98,7 @@ describe("one indexer and its replicas on one Postgres", function () {
       TICK_BLOCKS: "1",
     };
     envFile = path.join(folder, ".env");
-    const settings = Object.entries({ ...environment, START_BLOCK: "0", POLLING_INTERVAL_MS: "100" });
+    const settings = Object.entries({ ...environment, START_BLOCK: "0", POLLING_INTERVAL_MS: "250" });
     await writeFile(envFile, settings.map(([name, value]) => `${name}=${value}\n`).join(""));
     await chain.fuel(buyer);
     await chain.mint(buyer, 100_000_000n);

@@ -16,6 +16,12 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
  */
 const BUSY_MS = 120_000;
 
+/**
+ * How often a node asks for the newest block, and how often a test asks a node, in milliseconds. Most tests wait for much
+ * longer. Each question costs both processes some milliseconds of processor time.
+ */
+const ASK_MS = 250;
+
 /** Sends a request, and sends it again while the indexer refuses because its machine is busy. */
 export async function fetchWhenServed(url: string, init?: RequestInit): Promise<Response> {
   for (const over = performance.now() + BUSY_MS; ; await sleep(200)) {
@@ -49,7 +55,7 @@ export async function startIndexer(
     env: childEnvironment({
       ...ponderSettings,
       DATABASE_SCHEMA: "tallystick",
-      POLLING_INTERVAL_MS: "100",
+      POLLING_INTERVAL_MS: String(ASK_MS),
       INDEXER_PORT: String(port),
       ...environment,
     }),
@@ -74,7 +80,7 @@ export async function startIndexer(
     return answer.data;
   };
   const until = <T>(what: string, look: () => Promise<T | undefined | false>, withinMs = 180_000) =>
-    waitUntil(look, { what, withinMs });
+    waitUntil(look, { what, withinMs, everyMs: ASK_MS });
 
   return {
     url,
