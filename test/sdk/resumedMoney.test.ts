@@ -746,7 +746,7 @@ describe("the money of a hire that is resumed", () => {
       let flushed = 0;
       context.reports.flush = async () => {
         flushed++;
-        if (flush === "finds") await kept.receipt(KEY, hash);
+        if (flush === "finds") await kept.receipt(KEY, "job_1", hash);
         if (flush === "fails") throw new Error("away");
         if (flush === "forgets") for (const key of await journal.keys("call")) await journal.delete(key);
       };

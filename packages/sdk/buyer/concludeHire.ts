@@ -206,7 +206,7 @@ export async function book(
   if (how === "open") return;
   if (how === "spend") await context.budget?.spend(hireId);
   else await context.budget?.giveBack(hireId);
-  if (key !== undefined) await context.kept.settled(key, end);
+  if (key !== undefined) await context.kept.settled(key, jobId, end);
   await context.journal.delete(`hire/${jobId}`);
   context.verifiers.delete(jobId);
 }
