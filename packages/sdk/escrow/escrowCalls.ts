@@ -187,6 +187,11 @@ function batchesOf(sender: TransactionSender, address: Address) {
       const receipt = await sender.sendAndWait({ ...call, gas: batchGas(items, gasEach) }, waitMs);
       return readBatchOutcome(receipt, address, items.length);
     },
+    /** The gas that a batch of these items would have used after this block, without its transaction. @throws ChainError */
+    gasOfBatch: async (items: readonly Hex[], gasEach: bigint, blockNumber: bigint): Promise<bigint> => {
+      const [data, gas] = [encodeEscrowCall("batch", [items, gasEach]), batchGas(items, gasEach)];
+      return (await tryCall(sender.client, { to: address, data, gas, blockNumber })).gasUsed;
+    },
     /**
      * The batches that were sent and may still be mined, also those of an earlier process if the sender has a store.
      * `mined` is rejected if the batch is never mined.
