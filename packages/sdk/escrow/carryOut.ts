@@ -148,7 +148,9 @@ function createSending(
     });
     const { tried, failed } = outcome;
     const failures = new Map(failed.map((failure) => [failure.index, failure]));
-    const charges = failed.length === 0 ? [] : await chargesOf(calls, sent, outcome, gasEach);
+    // Keys have no gas account: their signatures cannot burn gas.
+    const isCharged = failed.length > 0 && items.some(({ reservation }) => reservation !== undefined);
+    const charges = isCharged ? await chargesOf(calls, sent, outcome, gasEach) : [];
     for (const [at, it] of items.entries()) {
       if (at >= tried) continue;
       const failure = failures.get(at);
