@@ -1,9 +1,8 @@
-import type { Verification } from "tallystick-capabilities/verification";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { ResumedHire } from "tallystick-sdk/buyer/resumeHires";
 import { type EscrowOfHire, HireFailedError } from "tallystick-sdk/errors";
 import { z } from "zod";
-import { plainName, strangersText, strangersTextSchema } from "./strangersText.ts";
+import { plainCheck, strangersText, strangersTextSchema } from "./strangersText.ts";
 
 /** The escrow of a hire, in a tool's answer. */
 export const escrowOfHireSchema = z.object({
@@ -85,7 +84,7 @@ export function hireDone(key: string, hired: HireResult, remaining: string, offs
     stage: null,
     agent_id: hired.listing.agent_id,
     hire_id: hired.hireId,
-    verification: { all_passed: verification.all_passed, checks: plainChecks(verification) },
+    verification: { all_passed: verification.all_passed, checks: plainChecks(hired) },
     price_paid_usdc: hired.pricePaidUsdc,
     ...hireMoney(hired),
     next_step: `${nextStep(hired.money, hired.escrow ?? undefined)}${receiptStep(hired)}`,
@@ -126,11 +125,11 @@ export function hireRunning(key: string, stage: string, remaining: string): Hire
   };
 }
 
-/** Strangers choose the names of checks of custom capabilities. Checks whose names are not shown pass only together. */
-function plainChecks({ checks }: Verification): { [name: string]: boolean } {
+/** Checks whose names are not shown pass only together. */
+function plainChecks({ listing, verification }: HireResult): { [name: string]: boolean } {
   const plain = new Map<string, boolean>();
-  for (const [name, passed] of Object.entries(checks).slice(0, 100)) {
-    const shown = plainName(name);
+  for (const [name, passed] of Object.entries(verification.checks).slice(0, 100)) {
+    const shown = plainCheck(name, listing.capability);
     plain.set(shown, passed && plain.get(shown) !== false);
   }
   return Object.fromEntries(plain);

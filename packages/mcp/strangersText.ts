@@ -70,6 +70,26 @@ export function plainCapability(id: unknown): string {
   return typeof id === "string" && findFamily(id) !== undefined ? id : NOT_SHOWN;
 }
 
+/** The name of a check of a standard capability. Our packages chose it. */
+const CHECK = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** The name of a check of any other capability: at most three words, or a longer name that the SDK gives. */
+const SHORT_CHECK = /^(?:(?=.{1,32}$)[a-z][a-z0-9]*(?:_[a-z0-9]+){0,2}|kept_the_memory_limit)$/;
+
+/**
+ * The name of a check of this capability. A stranger may have chosen the names of the checks of a custom capability, and
+ * made a sentence of one. Then {@link NOT_SHOWN} is in its place.
+ */
+export function plainCheck(name: string, capability: unknown): string {
+  const rule = plainCapability(capability) === NOT_SHOWN ? SHORT_CHECK : CHECK;
+  return rule.test(name) ? name : NOT_SHOWN;
+}
+
+/** The code of an error that somebody else made, if it has the form of a code. */
+export function plainCode(code: string): string {
+  return /^[a-z0-9_]{1,64}$/.test(code) ? code : "refused";
+}
+
 /** The longest cursor that is passed on. No node makes a longer cursor. */
 const MAX_CURSOR = 8_192;
 

@@ -1,9 +1,15 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
-import { HireFailedError, NoSellerError, SellerRefusedError, SellerSchemaError } from "tallystick-sdk/errors";
+import {
+  ChainError,
+  HireFailedError,
+  NoSellerError,
+  SellerRefusedError,
+  SellerSchemaError,
+} from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { nextStep } from "./hireAnswer.ts";
-import { quoteStranger } from "./strangersText.ts";
+import { plainCode, quoteStranger } from "./strangersText.ts";
 
 /** A tool's answer: structured, and the same as text for clients that read only text. */
 export function toolResult(output: { [key: string]: unknown }): CallToolResult {
@@ -30,6 +36,12 @@ export function toolError(error: unknown): CallToolResult {
     const faults = error.issues.slice(0, 20).map(({ field, message }) => `${field}: ${message}`);
     return failure(`${error.code}: The params do not fit the seller's schema.\n${quoteStranger(faults)}`);
   }
+  // An RPC and a keeper are strangers too.
+  if (mayQuoteChain(error)) {
+    const words = [`${error.code}: The chain could not be asked, or it refused this.`];
+    if (error.hint !== undefined) words.push(oneLine(error.hint));
+    return failure([...words, quoteStranger(error.message)].join("\n"));
+  }
   const lines = [`${error.code}: ${oneLine(error.message)}`];
   if (error instanceof InvalidInputError && error.issues.length > 1) {
     lines.push(
@@ -46,6 +58,15 @@ export function toolError(error: unknown): CallToolResult {
   const words = wordsOf(error);
   if (words !== undefined) lines.push(quoteStranger(words));
   return failure(lines.join("\n"));
+}
+
+/** The codes of a chain's errors whose messages are only our own words. */
+const OWN_WORDS: ReadonlySet<string> = new Set(["wrong_chain", "wrong_token"]);
+
+/** Whether the message may have words of an RPC or of a keeper. */
+function mayQuoteChain(error: TallystickError): boolean {
+  if (OWN_WORDS.has(error.code)) return false;
+  return error instanceof ChainError || error.code === "chain_unavailable";
 }
 
 /** What strangers wrote about the failure, or chose as the names of their payment modes. */
@@ -67,11 +88,6 @@ export async function answering(work: () => Promise<{ [key: string]: unknown }>)
 /** A message on one line, with a limited length. */
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").slice(0, 500);
-}
-
-/** A node's error code, if it has the form of a code. */
-function plainCode(code: string): string {
-  return /^[a-z0-9_]{1,64}$/.test(code) ? code : "refused";
 }
 
 function failure(text: string): CallToolResult {

@@ -52,6 +52,7 @@ export async function verifyFeedbackFile(
     escrow: address(options.escrow, "--escrow"),
     client,
     registries,
+    isResponse: options.response,
   });
 }
 

@@ -10,6 +10,7 @@ import {
   privateKeySetting,
   wholeNumberSetting,
 } from "tallystick-runtime/configuration/settings";
+import { base, baseSepolia } from "tallystick-sdk/chain/paymentNetwork";
 import { z } from "zod";
 
 /** The settings of a keeper. */
@@ -17,6 +18,8 @@ export type KeeperConfig = {
   rpcUrl: string;
   chainId: number;
   escrow: Address;
+  /** The token that the escrow must hold; absent if the chain's token is not known. */
+  token?: Address;
   privateKey: Hex;
   host: string;
   port: number;
@@ -44,6 +47,7 @@ const environmentSchema = z.object({
   RPC_URL: httpSetting,
   CHAIN_ID: wholeNumber,
   ESCROWS: z.string().default(""),
+  TOKEN_ADDRESS: addressSetting.optional(),
   START_BLOCK: wholeNumber.default(0),
   KEEPER_PRIVATE_KEY: privateKeySetting,
   KEEPER_HOST: z.string().default("127.0.0.1"),
@@ -72,6 +76,8 @@ export const keeperVariables = Object.keys(environmentSchema.shape);
  */
 export function readKeeperConfig(environment: Environment, escrow?: string): KeeperConfig {
   const it = readEnvironment(environment, environmentSchema, "keeper");
+  const known = [base, baseSepolia].find(({ chainId }) => chainId === it.CHAIN_ID);
+  const token = it.TOKEN_ADDRESS ?? known?.token;
   return {
     rpcUrl: it.RPC_URL,
     chainId: it.CHAIN_ID,
@@ -87,6 +93,7 @@ export function readKeeperConfig(environment: Environment, escrow?: string): Kee
     gasPerWallet: it.KEEPER_GAS_PER_WALLET,
     requestsPerAddress: it.KEEPER_REQUESTS_PER_ADDRESS,
     trustedProxies: it.KEEPER_TRUST_PROXY,
+    ...(token !== undefined && { token }),
     ...(it.KEEPER_FEE_RECIPIENT !== undefined && { feeRecipient: it.KEEPER_FEE_RECIPIENT }),
   };
 }

@@ -44,10 +44,11 @@ async function startKeeper(config: KeeperConfig, opened: OnOpened): Promise<Runn
   const sender = createTransactionSender({ account, chainId, rpc: rpcUrl, store, log });
   opened(() => sender.close());
   const calls = createEscrowCalls({ sender, deployment: { chainId, escrow } });
-  const { minAmount, gasPerBuyer, gasPerWallet } = config;
+  const { minAmount, gasPerBuyer, gasPerWallet, token } = config;
   const keeper = createKeeper({
     calls,
     store,
+    ...(token !== undefined && { token }),
     worth: { minAmount, ...(feeRecipient !== undefined && { fee: { recipient: feeRecipient } }) },
     gasPerBuyer,
     gasPerWallet,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
-import type { BatchOutcome, FailedItem } from "tallystick-sdk/escrow/batch";
+import { type BatchOutcome, type FailedItem, intrinsicGas } from "tallystick-sdk/escrow/batch";
 import { createCarrier } from "tallystick-sdk/escrow/carryOut";
 import { type EscrowCalls, encodeEscrowCall } from "tallystick-sdk/escrow/escrowCalls";
 import { openGasAccounts, signaturesOf } from "tallystick-sdk/escrow/gasAccounts";
@@ -42,7 +42,7 @@ describe("a keeper that gets a newer signature of an instruction", () => {
   });
   const callOf = (signature: Hex) => encodeEscrowCall("release", [hire, signature]);
   const outcome = (...failed: FailedItem[]): BatchOutcome => ({
-    ...{ transactionHash: hash("77"), gasUsed: 100_000n, tried: 1, failed },
+    ...{ transactionHash: hash("77"), blockNumber: 5n, gasUsed: 100_000n, tried: 1, failed },
   });
 
   const open = async () => {
@@ -105,12 +105,13 @@ describe("a keeper that gets a newer signature of an instruction", () => {
         first.answer.resolve(outcome({ index: 0, error, reason: "0x" }));
         await first.ended;
         expect([book.find(KEY)?.signature, await signatureOnDisk()]).to.deep.equal([NEW, NEW]);
-        expect(room(), "the gas of the old signature is settled").to.equal(LIMIT - 79_000);
+        const left = LIMIT - (100_000 - intrinsicGas([callOf(OLD)], 150_000n));
+        expect(room(), "the gas of the old signature is settled").to.equal(left);
         const second = await roundUntilSent(round);
         expect(second.calls).to.deep.equal([callOf(NEW)]);
         second.answer.resolve(outcome());
         await second.ended;
-        expect([book.find(KEY)?.settledAt, room()]).to.deep.equal([0, LIMIT - 79_000]);
+        expect([book.find(KEY)?.settledAt, room()]).to.deep.equal([0, left]);
       }
     });
   }

@@ -329,6 +329,7 @@ describe("ERC-8004's registries", () => {
       ...["file", "anchor", "event", "agentWallet", "payment"],
     ]);
     expect(await wrong(text, { hash: `0x${"00".repeat(32)}` })).to.deep.equal(["file"]);
+    expect(await wrong(text, { isResponse: true }), "a feedback is no response").to.deep.equal(["format"]);
     // The file says that the hire was for another agent. The registry has no such feedback.
     const forAnother = text.replace(`"agentId":${agentId},`, `"agentId":${agentId + 1},`);
     expect(await wrong(forAnother)).to.deep.equal(["event"]);

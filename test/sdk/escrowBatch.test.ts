@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
-import { batchGas, MAX_BATCH_GAS, readBatchOutcome } from "tallystick-sdk/escrow/batch";
+import { batchGas, intrinsicGas, MAX_BATCH_GAS, readBatchOutcome } from "tallystick-sdk/escrow/batch";
 import { type EscrowCalls, encodeEscrowCall } from "tallystick-sdk/escrow/escrowCalls";
 import { chunksOf, createKeeperBatches, keyOf } from "tallystick-sdk/escrow/keeperBatches";
 import {
@@ -32,6 +32,15 @@ describe("a batch of calls", () => {
     expect(batchGas(Array(30).fill(call), 630_000n)).to.equal(MAX_BATCH_GAS);
   });
 
+  it("costs 21,000 gas, and 4 or 16 for each byte of its call, before anything is carried out", () => {
+    const selector = 4 * 16;
+    // Offset of the list, gas, length, offset and length of the item: 0x40, 0x0493e0, 1, 0x20 and 3.
+    const words = [1, 3, 1, 1, 1].reduce((all, bytes) => all + bytes * 16 + (32 - bytes) * 4, 0) - 12;
+    const item = 2 * 16 + 30 * 4;
+    expect(intrinsicGas(["0x120034"], 300_000n)).to.equal(21_000 + selector + words + item + 12);
+    expect(intrinsicGas(["0x123456"], 300_000n)).to.equal(21_000 + selector + words + item + 12 + 12);
+  });
+
   it("is read from the escrow's own events: what failed and why, and what did not run", () => {
     const event = (name: "ItemFailed" | "BatchStopped", at: string, index: bigint, reason?: Hex) => {
       const abi = hireEscrowAbi.filter((item) => item.type === "event" && item.name === name);
@@ -56,12 +65,17 @@ describe("a batch of calls", () => {
       event("ItemFailed", address("66"), 3n, reason),
       event("BatchStopped", address("66"), 1n),
     ];
-    const receipt = { logs, transactionHash: hash("aa"), gasUsed: 5n } as unknown as TransactionReceipt;
+    const receipt = {
+      logs,
+      transactionHash: hash("aa"),
+      blockNumber: 7n,
+      gasUsed: 5n,
+    } as unknown as TransactionReceipt;
     const failed = [
       { index: 1, error: "NotAParty", reason },
       { index: 2, error: undefined, reason: "0x12345678" },
     ];
-    const outcome = { transactionHash: hash("aa"), gasUsed: 5n, failed };
+    const outcome = { transactionHash: hash("aa"), blockNumber: 7n, gasUsed: 5n, failed };
     expect(readBatchOutcome(receipt, ESCROW, 6)).to.deep.equal({ ...outcome, tried: 6 });
     logs.push(event("BatchStopped", ESCROW, 4n));
     expect(readBatchOutcome(receipt, ESCROW, 6)).to.deep.equal({ ...outcome, tried: 4 });

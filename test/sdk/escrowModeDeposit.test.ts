@@ -73,10 +73,16 @@ describe("a deposit that a seller's relay refuses", () => {
   });
 });
 
-/** A seller that reads this state of the escrow from a chain with this number. */
-const reading = (state: object, getChainId = async () => base.chainId) => {
+/** A seller that reads this state and this token of the escrow from a chain with this number. */
+const reading = (
+  state: object,
+  getChainId = async () => base.chainId,
+  token = async (): Promise<string> => base.token,
+) => {
   const block = { getBlockNumber: async () => 1n, getBlock: async () => ({ timestamp: 1n }) };
-  const client = { ...block, getChainId, readContract: async () => state } as never;
+  const readContract = async ({ functionName }: { functionName: string }) =>
+    functionName === "token" ? await token() : state;
+  const client = { ...block, getChainId, readContract } as never;
   const relay = { deposit: async () => "0x12" } as Partial<EscrowRelay> as EscrowRelay;
   const { account } = seller;
   return escrowMode({ account, network: base, escrow: address("e5"), relay, client, shownWithinMs: 0 });
@@ -109,6 +115,27 @@ describe("a seller in escrow mode whose RPC is of another chain", () => {
     expect(await rejection(mode.requirements(offer))).to.include({ code: "wrong_chain" });
     expect(await rejection(mode.secure(job))).to.include({ code: "chain_unreachable" });
     chain = base.chainId;
+    expect(await mode.secure(job)).to.include({ tx: "0x12" });
+  });
+});
+
+describe("a seller in escrow mode whose escrow holds another token", () => {
+  const offer = { listing: { max_latency_ms: 1 }, price: 1n } as PaymentTerms["offer"];
+  const held = { status: 1, delivered: false, amount: 1_000_000n };
+
+  it("gives no terms to sign, and does not work for a deposit of it", async () => {
+    let [token, isAway] = [address("0f") as string, true];
+    const its = async () => (isAway ? Promise.reject(new Error("away")) : token);
+    const mode = reading(held, undefined, its);
+    expect(await mode.requirements(offer), "an RPC that is away stops no hire").to.include({ amount: "1" });
+    expect(await rejection(mode.secure(job)), "nobody knows what was deposited").to.include({
+      code: "chain_unreachable",
+    });
+    isAway = false;
+    expect(await rejection(mode.requirements(offer))).to.include({ code: "wrong_token" });
+    expect(await rejection(mode.secure(job))).to.include({ code: "chain_unreachable" });
+    token = base.token.toUpperCase().replace("0X", "0x");
+    expect(await mode.requirements(offer)).to.include({ asset: base.token });
     expect(await mode.secure(job)).to.include({ tx: "0x12" });
   });
 });

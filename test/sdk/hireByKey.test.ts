@@ -355,7 +355,7 @@ describe("the notes about an idempotency key", () => {
       const settled = Promise.withResolvers<void>();
       const start = async (order: KeyedOrder) => {
         await order.signed({ hireId: await order.nextNonce(AT), jobId: "job_1", seller: SELLER });
-        settled.resolve(context.kept.settled(end, { money: end }));
+        settled.resolve(context.kept.settled(end, "job_1", { money: end }));
         return await never();
       };
       void call(context, start, { key: end });

@@ -66,15 +66,17 @@ describe("the gas account of a buyer at a keeper", () => {
   let sent: PromiseWithResolvers<void>;
   /** What fails in the batches. */
   let failed: { index: number; error: string }[];
+  /** The code of every account. */
+  let code: string | undefined;
   let store: KeyValueStore;
   beforeEach(() => {
-    [behind, mined, failed, store] = [0, Promise.resolve(), [], memoryStore()];
+    [behind, mined, failed, store, code] = [0, Promise.resolve(), [], memoryStore(), undefined];
     sent = Promise.withResolvers();
   });
 
   /** A keeper's process. All of them have the same store. */
   const open = async (batchMs: number) => {
-    const client = { getCode: async () => undefined };
+    const client = { getCode: async () => code };
     const calls = {
       ...createEscrowCalls({
         sender: { client } as never,
@@ -150,6 +152,19 @@ describe("the gas account of a buyer at a keeper", () => {
     await (await openGasAccounts(store)).reserve(own.buyer, 200_000, 200_000)?.lose(200_000);
     const next = await open(5_000);
     expect(await next.markDelivered(own, hash("22"), "0x12")).to.equal(hash("ab"));
+  });
+
+  it("of a contract wallet blames the wallet for a signature that failed, and not for one that came too late", async () => {
+    for (const [error, isToBlame] of [
+      ["WrongStatus", false],
+      ["InvalidSignature", true],
+    ] as const) {
+      [code, failed, store] = ["0x60", [{ index: 0, error }], memoryStore()];
+      const refused = await rejection((await open(5_000)).markDelivered(own, hash("22"), "0x12"));
+      expect(refused).to.include({ code: "call_refused", reason: error });
+      const account = await store.get(`gas/${own.seller}.words`);
+      expect(account, error).to.include({ lost: 100_000, failed: isToBlame });
+    }
   });
 
   it("has no such room for a deposit that failed on the chain", async () => {

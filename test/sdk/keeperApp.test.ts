@@ -7,6 +7,7 @@ import { ChainError, RelayRefusedError } from "tallystick-sdk/errors";
 import type { EscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import type { Keeper } from "tallystick-sdk/escrow/keeper";
 import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
+import type { KeeperHealth } from "tallystick-sdk/escrow/keeperHealth";
 
 const address = (byte: string) => `0x${byte.repeat(20)}` as const;
 const hash = (byte: string) => `0x${byte.repeat(32)}` as const;
@@ -25,11 +26,12 @@ describe("a keeper's HTTP interface", () => {
   let isUnsearchable: boolean;
   let fault: Error | undefined;
   let otherChain: Error | undefined;
+  let health: KeeperHealth;
   let did: unknown[][];
   let logged: string[];
   beforeEach(() => {
     [status, statuses, looks, tx, fault, did, logged] = ["held", [], 0, TX, undefined, [], []];
-    [isUnsearchable, otherChain] = [false, undefined];
+    [isUnsearchable, otherChain, health] = [false, undefined, { ok: true }];
   });
   const keep =
     (name: string) =>
@@ -58,7 +60,7 @@ describe("a keeper's HTTP interface", () => {
       } as unknown as EscrowCalls,
       keeper: {
         ...{ deposit: keep("deposit"), markDelivered: keep("markDelivered") },
-        ...{ release: keep("release"), refund: keep("refund") },
+        ...{ release: keep("release"), refund: keep("refund"), health: async () => health },
       } as unknown as Keeper,
       ...{ waitMs, log: (sentence: string) => void logged.push(sentence) },
     });
@@ -176,16 +178,17 @@ describe("a keeper's HTTP interface", () => {
       if (!("retry_after" in body)) expect(answer.json).not.to.have.property("retry_after");
       expect(answer.headers.get("retry-after")).to.equal(retryAfter);
     }
-    const foreign = {
-      code: "chain_unreachable",
-      message: "batch: Error: a secret",
-      cause: new Error("a secret"),
-    };
-    fault = new ChainError(foreign);
-    const away = await post("/delivered", sent);
-    expect([away.status, away.json.code]).to.deep.equal([503, "chain_unreachable"]);
-    expect(JSON.stringify(away.json)).not.to.contain("secret");
-    expect(logged.splice(0)).to.deep.equal(["The chain could not be asked."]);
+    const foreign = { message: "batch: Error: a secret", cause: new Error("a secret") };
+    for (const [code, wanted, detail] of [
+      ["chain_unreachable", 503, "The chain cannot be asked at the moment."],
+      ["call_refused", 409, "The contract refuses this, and names no reason."],
+    ] as const) {
+      fault = new ChainError({ code, ...foreign });
+      const { status: said, json } = await post("/delivered", sent);
+      expect([said, json.code, json.detail]).to.deep.equal([wanted, code, detail]);
+      expect(JSON.stringify(json)).not.to.contain("secret");
+      expect(logged.splice(0)).to.deep.equal([detail]);
+    }
     fault = new Error("a secret");
     const internal = await post("/delivered", sent);
     expect([internal.status, internal.json.code]).to.deep.equal([500, "internal"]);
@@ -228,7 +231,16 @@ describe("a keeper's HTTP interface", () => {
     }
     for (const id of ["0x12", "x", `${ID}00`])
       expect((await get(`/escrows/${id}`)).json).to.include({ code: "not_found", status: 404 });
-    expect((await get("/health")).json).to.deep.equal({ ok: true, escrow: ESCROW });
+  });
+
+  it("says whether the keeper can work, and if not why", async () => {
+    const ask = async () => {
+      const answer = await open().request("/health");
+      return [answer.status, await answer.json()];
+    };
+    expect(await ask()).to.deep.equal([200, { ok: true, escrow: ESCROW }]);
+    health = { ok: false, code: "wrong_chain", reason: "It is of another chain." };
+    expect(await ask()).to.deep.equal([503, { ...health, escrow: ESCROW }]);
   });
 
   it("says that an escrow is released also if the chain does not let it search for the transaction", async () => {

@@ -192,6 +192,101 @@ describe("a keeper among hostile wallets", () => {
     expect(await lostOf(honest.address), "an instruction that was carried out").to.equal(0);
   });
 
+  describe("when somebody else carries out an instruction first", () => {
+    /** A wallet that burns nearly all gas and then says yes. */
+    const BURNS_AND_SAYS_YES = "0x5b5a6200753010600057631626ba7e60e01b60005260206000f3";
+    const lostOf = async (wallet: string) =>
+      ((await store.get(`gas/${wallet}.words`)) as { lost: number } | undefined)?.lost ?? 0;
+    /** A keeper after whose trials, and before whose first batch, this happens. */
+    const openLate = async (happens: () => Promise<unknown>) => {
+      await keeper.close();
+      let happened: Promise<unknown> | undefined;
+      keeper = open({
+        calls: {
+          ...world.calls,
+          batch: async (items, gasEach) => {
+            happened ??= happens();
+            await happened;
+            return await world.calls.batch(items, gasEach);
+          },
+        },
+      });
+    };
+
+    it("charges an honest wallet for its own gas only, and serves it on, although a liar is in the same batch", async () => {
+      const [liar, honest] = [await world.wallet(LIES), await world.wallet()];
+      const trap = await world.heldBy(liar.address);
+      const good = await world.heldBy(honest.address);
+      const others = [];
+      for (let n = 0; n < 6; n++) others.push(await world.heldBy((await world.wallet()).address));
+      await openLate(() => world.strangers.release(good.hire, WORD));
+      await keeper.release(trap.hire, WORD);
+      await keeper.release(good.hire, WORD);
+      for (const { hire } of others) await keeper.release(hire, WORD);
+      expect(await keeper.round()).to.include({ released: others.length });
+      expect(await world.statusOf(good.hire)).to.equal("released");
+      expect(await lostOf(liar.address)).to.be.within(100_000, 150_000);
+      expect(await lostOf(honest.address), "its check of the signature").to.be.below(50_000);
+      const next = await world.heldBy(honest.address);
+      await keeper.close();
+      keeper = open();
+      await keeper.release(next.hire, WORD);
+      await keeper.round();
+      // The gas that was set aside for the earlier instruction is free again.
+      at += 5_000;
+      await keeper.round();
+      expect(await world.statusOf(next.hire)).to.equal("released");
+    });
+
+    it("charges an honest wallet for its own gas only in a batch of many good items", async () => {
+      const honest = await world.wallet();
+      const good = await world.heldBy(honest.address);
+      const others = [];
+      for (let n = 0; n < 20; n++) others.push(await world.heldBy((await world.wallet()).address));
+      await openLate(() => world.strangers.release(good.hire, WORD));
+      for (const { hire } of [good, ...others]) await keeper.release(hire, WORD);
+      expect(await keeper.round()).to.include({ released: others.length });
+      expect(await lostOf(honest.address)).to.be.below(50_000);
+    });
+
+    it("charges a liar for all its gas in a batch of many good items, also if its RPC has no older state", async () => {
+      for (const hasState of [true, false]) {
+        const liar = await world.wallet(LIES);
+        const trap = await world.heldBy(liar.address);
+        const others = [];
+        for (let n = 0; n < 20; n++) others.push(await world.heldBy((await world.wallet()).address));
+        await keeper.close();
+        const gasOfBatch: typeof world.calls.gasOfBatch = async (...given) => {
+          if (!hasState) throw new Error("missing trie node");
+          return await world.calls.gasOfBatch(...given);
+        };
+        keeper = open({ calls: { ...world.calls, gasOfBatch } });
+        for (const { hire } of [trap, ...others]) await keeper.release(hire, WORD);
+        expect(await keeper.round()).to.include({ released: others.length });
+        expect(await lostOf(liar.address), `state: ${hasState}`).to.be.within(100_000, 150_000);
+      }
+    });
+
+    it("charges a wallet that burns gas before it is late, also beside an honest one", async () => {
+      for (const hasCompany of [false, true]) {
+        const [burner, honest] = [await world.wallet(), await world.wallet()];
+        const one = await world.heldBy(burner.address);
+        const good = await world.heldBy(honest.address);
+        await openLate(async () => {
+          await world.strangers.release(one.hire, WORD);
+          if (hasCompany) await world.strangers.release(good.hire, WORD);
+          await chain.client.setCode({ address: burner.address, bytecode: BURNS_AND_SAYS_YES });
+        });
+        await keeper.release(one.hire, WORD);
+        if (hasCompany) await keeper.release(good.hire, WORD);
+        await keeper.round();
+        const [lost, shared] = [await lostOf(burner.address), await lostOf(honest.address)];
+        expect(lost + shared, `company: ${hasCompany}`).to.be.within(100_000, 160_000);
+        expect(lost).to.be.at.least(hasCompany ? 50_000 : 100_000);
+      }
+    });
+  });
+
   it("stops asking a wallet that said yes once and says no now", async () => {
     const wallet = await world.wallet();
     const { hire } = await world.heldBy(wallet.address);

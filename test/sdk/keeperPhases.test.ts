@@ -290,9 +290,24 @@ describe("the parts of a keeper's round", () => {
     expect((await next.round()).failed).to.have.members([...parts]);
     for (const part of parts) expect(await world.statusOf(hires[part]), part).to.equal("held");
     expect(await release()).to.include({ code: "wrong_chain" });
+    expect(await next.health()).to.include({ ok: false, code: "wrong_chain" });
     getChainId = async () => chainId;
     expect(await next.round()).to.deep.include({ released: 1, refunded: 1, timedOut: 1, failed: [] });
     await next.close();
+  });
+
+  it("are left alone while the escrow holds another token than the keeper's", async () => {
+    const hires = await work(open());
+    const other = open({ token: `0x${"0f".repeat(20)}` });
+    expect((await other.round()).failed).to.have.members([...parts]);
+    expect(await other.health()).to.include({ ok: false, code: "wrong_token" });
+    expect(await rejection(other.release(hires.releases, "0x12"))).to.include({ code: "wrong_token" });
+    for (const part of parts) expect(await world.statusOf(hires[part]), part).to.equal("held");
+    await other.close();
+    const right = open({ token: chain.token });
+    expect(await right.round()).to.deep.include({ released: 1, refunded: 1, timedOut: 1, failed: [] });
+    expect(await right.health()).to.deep.equal({ ok: true });
+    await right.close();
   });
 
   it("refund known deposits even if the provider lists none, and then ask for fewer blocks", async () => {

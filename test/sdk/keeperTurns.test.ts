@@ -58,6 +58,7 @@ describe("a keeper with more items than it can read in the time of a round", () 
       tries++;
       return { done: true, error: undefined, gasUsed: 50_000n };
     },
+    gasOfBatch: async () => 50_000n,
   } as unknown as EscrowCalls;
   const batches: KeeperBatches = {
     ...{ open: async () => {}, isOnItsWay: () => false },
@@ -68,7 +69,7 @@ describe("a keeper with more items than it can read in the time of a round", () 
       const failed = ids.flatMap((id, index) =>
         refused.has(id) ? [{ index, error: "TransferFailed", reason: "0x" as const }] : [],
       );
-      return { transactionHash: word(7), gasUsed: 100_000n, tried: items.length, failed };
+      return { transactionHash: word(7), blockNumber: 7n, gasUsed: 100_000n, tried: items.length, failed };
     },
   };
   const limits = { maxBatch: 50, gasPerWallet: 1_000_000 };

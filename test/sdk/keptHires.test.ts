@@ -55,20 +55,29 @@ describe("the stored notes about a hire", () => {
   const running = (key: string): KeptHire => ({
     ...{ key, asked: "", startedAt: 0, attempts: 1, state: "running", until: 0 },
   });
+  const signed = (key: string, jobId = "job_1"): KeptHire => ({
+    ...running(key),
+    ...({ state: "signed", hireId: "0x01", jobId, seller: SELLER } as const),
+  });
   const held = {
     ...{ jobId: "job_1", listing: {}, amount: 1n, result: 1, money: "held" },
     ...{ receiptHash: null, ratingToken: null, settlementTx: "0x05" },
   } as unknown as HireResult;
+  const failure = (jobId = "job_1") =>
+    new HireFailedError({
+      ...{ code: "garbage_answer", message: "It cannot be read.", seller: SELLER, money: "refunded" },
+      ...{ hireId: "0x01", jobId },
+    });
   const hireOf = async (kept: KeptHires, key: string) => {
     const found = await kept.get(key);
     return found?.state === "done" ? found.hire : expect.fail("no result is stored");
   };
 
   it("get what is known before the result, and what becomes known after it", async () => {
-    const kept = open();
+    let kept = open();
     const facts = [
-      () => kept.receipt("k", HASH),
-      () => kept.settled("k", { money: "released", tx: TX }),
+      () => kept.receipt("k", "job_1", HASH),
+      () => kept.settled("k", "job_1", { money: "released", tx: TX }),
       () => kept.done("k", held),
     ];
     const orders = [
@@ -80,7 +89,8 @@ describe("the stored notes about a hire", () => {
       [2, 1, 0],
     ];
     for (const order of orders) {
-      await kept.put({ ...running("k"), state: "signed", hireId: "0x01", jobId: "job_1", seller: SELLER });
+      kept = open();
+      await kept.put(signed("k"));
       for (const at of order) await facts[at]?.();
       expect(await hireOf(kept, "k"), order.join()).to.include({
         ...{ receiptHash: HASH, ratingToken: ratingToken(HASH, "buyer") },
@@ -88,7 +98,7 @@ describe("the stored notes about a hire", () => {
       });
     }
     await kept.put(running("k"));
-    await kept.done("k", held);
+    await kept.done("k", { ...held, jobId: "job_2" });
     expect(await hireOf(kept, "k"), "of another hire with this key").to.include({
       receiptHash: null,
       money: "held",
@@ -99,33 +109,65 @@ describe("the stored notes about a hire", () => {
     const kept = open();
     await kept.put(running("k"));
     await kept.done("k", { ...held, receiptHash: HASH, ratingToken: "t" });
-    await kept.receipt("k", "cd".repeat(32));
-    await kept.settled("k", { money: "refunded" });
-    await kept.settled("k", { money: "released", tx: TX });
+    await kept.receipt("k", "job_1", "cd".repeat(32));
+    await kept.settled("k", "job_1", { money: "refunded" });
+    await kept.settled("k", "job_1", { money: "released", tx: TX });
     const end = { receiptHash: HASH, ratingToken: "t", money: "refunded", settlementTx: "0x05" };
     expect(await hireOf(kept, "k")).to.include(end);
   });
 
-  it("take no end of the money from a time when nothing was signed, or for an unknown key", async () => {
+  it("take no end of the money from a time when nothing was signed, of another hire, or for an unknown key", async () => {
     const kept = open();
-    await kept.settled("k", { money: "released" });
+    await kept.settled("k", "job_1", { money: "released" });
     await kept.put(running("k"));
-    await kept.settled("k", { money: "released" });
+    await kept.settled("k", "job_1", { money: "released" });
+    await kept.put(signed("k", "job_2"));
+    await kept.settled("k", "job_1", { money: "released" });
+    expect(await kept.isSettled("k", "job_1")).to.equal(false);
     await kept.done("k", held);
     expect(await hireOf(kept, "k")).to.include({ money: "held" });
   });
 
-  it("remember the receipts of a thousand hires without a result, and forget the oldest first", async () => {
-    const kept = open();
-    for (let n = 0; n <= 1_000; n++) await kept.receipt(`k${n}`, HASH);
-    for (const [key, receiptHash] of [
-      ["k0", null],
-      ["k1", HASH],
-      ["k1000", HASH],
-    ] as const) {
-      await kept.put(running(key));
-      await kept.done(key, held);
-      expect(await hireOf(kept, key), key).to.include({ receiptHash });
+  it("keep the receipt of a hire without a result also for another process, and no receipt of another hire", async () => {
+    const store = memoryStore();
+    const kept = open(store);
+    await kept.receipt("unknown", "job_1", HASH);
+    for (const key of ["k", "unknown"]) await kept.put(running(key));
+    await kept.receipt("k", "job_0", "cd".repeat(32));
+    await kept.receipt("k", "job_1", HASH);
+    for (const key of ["k", "unknown"]) await open(store).done(key, held);
+    expect(await hireOf(kept, "k")).to.include({ receiptHash: HASH });
+    expect(await hireOf(kept, "unknown")).to.include({ receiptHash: null });
+  });
+
+  it("say whether the end of the money is stored, in every process", async () => {
+    const store = memoryStore();
+    await open(store).put(signed("k"));
+    expect(await open(store).isSettled("k", "job_1")).to.equal(false);
+    await open(store).settled("k", "job_1", { money: "released", tx: TX });
+    expect(await open(store).isSettled("k", "job_1")).to.equal(true);
+    expect(await open(store).isSettled("k", "job_2")).to.equal(false);
+    expect(await open(store).get("k")).to.deep.equal({ ...signed("k"), money: "paid" });
+  });
+
+  it("are removed after a month with all that is known of their hires, also if a key is used again", async () => {
+    for (const isSwept of [true, false]) {
+      const store = memoryStore();
+      let time = isSwept ? 0 : KEPT_MS;
+      const kept = keptHires(store, account, () => time);
+      // The first new note sweeps, and the next one an hour later at the earliest.
+      await kept.putNew({ ...running("first"), startedAt: time });
+      const startedAt = isSwept ? 0 : 1;
+      for (const key of ["a", "b", "c"])
+        await kept.put({ ...signed(key, `job_${key}`), startedAt } as KeptHire);
+      await kept.settled("a", "job_a", { money: "released" });
+      await kept.receipt("b", "job_b", HASH);
+      await kept.failed("c", failure("job_c"));
+      time = KEPT_MS + 1;
+      const keys = isSwept ? ["new"] : ["a", "b", "c"];
+      for (const key of keys) await kept.putNew({ ...running(key), startedAt: time });
+      const left = ["end", "receipt", "failure"].map((folder) => store.keys(folder));
+      expect((await Promise.all(left)).flat(), `swept: ${isSwept}`).to.deep.equal([]);
     }
   });
 
@@ -137,18 +179,17 @@ describe("the stored notes about a hire", () => {
     const disk = Promise.withResolvers<void>();
     const { put } = store;
     store.put = async (key, value) => {
-      if ((value as { hire?: HireResult }).hire?.money === "released") await disk.promise;
+      if ((value as { hire?: HireResult }).hire?.result === 2) await disk.promise;
       await put(key, value);
     };
     const turn = () => new Promise((resolve) => setImmediate(resolve));
-    const [first, second] = [kept.receipt("k", HASH), kept.settled("k", { money: "released" })];
-    await first;
+    const second = kept.done("k", { ...held, result: 2 });
     await turn();
-    const third = kept.done("k", { ...held, result: 2 });
+    const third = kept.done("k", { ...held, result: 3 });
     await turn();
     disk.resolve();
     await Promise.all([second, third]);
-    expect(await hireOf(kept, "k")).to.include({ result: 2 });
+    expect(await hireOf(kept, "k")).to.include({ result: 3 });
   });
 
   it("do not fail when results that are older than a month have to make room", async () => {
@@ -173,7 +214,7 @@ describe("the stored notes about a hire", () => {
     await kept.putNew({ key, asked: "", startedAt: 0, attempts: 1, state: "running", until: 0 });
     const hire = { jobId: "job_1", listing: {}, amount: 1n, result: 1, money: "held", receiptHash: null };
     await kept.done(key, hire as unknown as HireResult);
-    await Promise.all([kept.receipt(key, hash), kept.settled(key, { money: "released" })]);
+    await Promise.all([kept.receipt(key, "job_1", hash), kept.settled(key, "job_1", { money: "released" })]);
     const end = await kept.get(key);
     expect(end).to.have.property("hire").that.includes({ receiptHash: hash, money: "released" });
   });

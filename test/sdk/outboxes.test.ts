@@ -49,7 +49,7 @@ describe("a buyer's reports on their way to the ledger", () => {
   });
   const open = (
     fetch: ReturnType<typeof network>["fetch"],
-    onReceipt?: (key: string, receiptHash: string) => Promise<void>,
+    onReceipt?: (key: string, jobId: string, receiptHash: string) => Promise<void>,
   ) =>
     createReports({
       ...{ account, baseUrl: NODE, fetch, sellerFetch: fetch, store, now: () => time, onReceipt },
@@ -165,8 +165,8 @@ describe("a buyer's reports on their way to the ledger", () => {
     const bare: Report = { jobId: "job_1", endpoint: report.endpoint, since: 0 };
     const cases: [more: Partial<Report>, paths: string[], told: string[]][] = [
       [{ receipt, telemetry }, ["/v1/receipts", "/telemetry"], []],
-      [{ receipt, key: "k" }, ["/v1/receipts"], [`k ${HASH}`]],
-      [{ receipt, telemetry, key: "k" }, ["/v1/receipts", "/telemetry"], [`k ${HASH}`]],
+      [{ receipt, key: "k" }, ["/v1/receipts"], [`k job_1 ${HASH}`]],
+      [{ receipt, telemetry, key: "k" }, ["/v1/receipts", "/telemetry"], [`k job_1 ${HASH}`]],
       [{ receipt }, ["/v1/receipts"], []],
       [{ receiptHash: HASH, telemetry }, ["/telemetry"], []],
       [{}, ["/jobs/job_1"], []],
@@ -176,7 +176,7 @@ describe("a buyer's reports on their way to the ledger", () => {
         path === "/jobs/job_1" ? { status: 200, body: { receipt_hash: HASH } } : TAKEN,
       );
       const heard: string[] = [];
-      const reports = open(fetch, async (key, hash) => void heard.push(`${key} ${hash}`));
+      const reports = open(fetch, async (...told) => void heard.push(told.join(" ")));
       await reports.add({ ...bare, ...more });
       await reports.flush();
       const at = JSON.stringify(more);

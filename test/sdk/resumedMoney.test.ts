@@ -694,6 +694,31 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
+  it("stays in the journal while its result is not stored, and counts once in the budget", async () => {
+    for (const by of ["resume", "call"]) {
+      const { did, context, journal, kept } = await openNext({ seller: DONE, entry: { key: KEY } });
+      await kept.put(signed);
+      await book({ context, hireId: "0x01", jobId: "job_1", key: KEY }, { money: "paid", book: "spend" });
+      expect(did.splice(0)).to.deep.equal(["spend"]);
+      expect(await journal.get("hire/job_1"), "the process was killed here").not.to.equal(undefined);
+      if (by === "resume")
+        expect((await resumeHires(context, goodOf))[0]).to.have.nested.property("hire.result");
+      expect(await again(context, goodOf), by).to.have.property("result");
+      expect(did, by).not.to.include("recall 700");
+      expect(await journal.get("hire/job_1"), by).to.equal(undefined);
+    }
+  });
+
+  it("is not settled again if only its entry in the journal is left", async () => {
+    const { did, context, journal, kept } = await openNext({ seller: DONE, entry: { key: KEY } });
+    await kept.put(signed);
+    await kept.settled(KEY, "job_1", { money: "released" });
+    await kept.done(KEY, { ...result, amount: 700n, money: "released", receiptHash: "" } as never);
+    expect(await resumeHires(context, goodOf)).to.deep.equal([]);
+    expect(did).to.deep.equal([]);
+    expect(await journal.get("hire/job_1")).to.equal(undefined);
+  });
+
   it("does not remove an earlier result, even if the seller has forgotten the job", async () => {
     for (const money of ["paid", "none"] as const) {
       const ending = { money, book: money === "paid" ? "spend" : "giveBack" } as const;
@@ -746,7 +771,7 @@ describe("the money of a hire that is resumed", () => {
       let flushed = 0;
       context.reports.flush = async () => {
         flushed++;
-        if (flush === "finds") await kept.receipt(KEY, hash);
+        if (flush === "finds") await kept.receipt(KEY, "job_1", hash);
         if (flush === "fails") throw new Error("away");
         if (flush === "forgets") for (const key of await journal.keys("call")) await journal.delete(key);
       };

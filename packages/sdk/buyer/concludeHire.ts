@@ -8,6 +8,7 @@ import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import { within } from "../deadline.ts";
 import { pause } from "../pause.ts";
 import type { Conclusion, SignedPayment } from "./buyerContext.ts";
+import { endInJournal } from "./endInJournal.ts";
 import { failed } from "./hireFailure.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { Hiring } from "./hiring.ts";
@@ -154,7 +155,7 @@ async function settleInTime(
   // The money may settle while the note is written. Then the note puts back the hire that `settle` has deleted.
   const tidied = noted.then(async () => {
     const late = await settled;
-    if (late && late.book !== "open") await context.journal.delete(`hire/${hiring.jobId}`);
+    if (late && late.book !== "open") await endInJournal(context, hiring);
   });
   context.background.add(tidied);
   await within(noted, Math.min(RECEIPT_MS, order.deadline.left()));
@@ -196,8 +197,8 @@ async function noteVerdict(hiring: Hiring, judged: Judged): Promise<void> {
 }
 
 /**
- * Records the end of a hire's money in the budget, and deletes the hire from the journal. The budget comes first,
- * so that no hire is forgotten before its money is recorded. Does nothing while the money is open.
+ * Records the end of a hire's money in the budget, and then ends the hire in the journal: see {@link endInJournal}. The
+ * budget comes first, so that no hire is forgotten before its money is recorded. Does nothing while the money is open.
  */
 export async function book(
   { context, hireId, jobId, key }: Pick<Hiring, "context" | "hireId" | "jobId" | "key">,
@@ -206,8 +207,8 @@ export async function book(
   if (how === "open") return;
   if (how === "spend") await context.budget?.spend(hireId);
   else await context.budget?.giveBack(hireId);
-  if (key !== undefined) await context.kept.settled(key, end);
-  await context.journal.delete(`hire/${jobId}`);
+  if (key !== undefined) await context.kept.settled(key, jobId, end);
+  await endInJournal(context, { jobId, key });
   context.verifiers.delete(jobId);
 }
 

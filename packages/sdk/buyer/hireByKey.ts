@@ -6,6 +6,7 @@ import { HireFailedError } from "../errors.ts";
 import type { HireParameters } from "../hireParameters.ts";
 import { type JobLease, LeaseLostError } from "../store/jobLeases.ts";
 import type { BuyerContext } from "./buyerContext.ts";
+import { endIfSettled } from "./endIfSettled.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { KeyedOrder } from "./hiring.ts";
 import { isOwnHire } from "./isOwnHire.ts";
@@ -13,7 +14,6 @@ import type { JournalEntry } from "./journal.ts";
 import {
   isMoneyOpen,
   type KeptHire,
-  type KeptHires,
   type KeptState,
   revive,
   reviveFailure,
@@ -112,7 +112,7 @@ async function run(
     const mine = { key, asked, startedAt, attempts, calls, state: "running" as const, until };
     if (kept) await keep.put(mine);
     else if (!(await keep.putNew(mine))) throw underWay(key);
-    return await runInTurn(keep, mine, turn, start);
+    return await runInTurn(context, mine, turn, start);
   } finally {
     // If the turn cannot be ended now, it ends by itself after some time.
     await turn.end().catch(() => {});
@@ -124,11 +124,12 @@ async function run(
  * Then the suspended process asks no further seller and signs nothing more.
  */
 async function runInTurn(
-  keep: KeptHires,
+  context: BuyerContext,
   mine: KeptHire & { state: "running" },
   turn: JobLease,
   start: Start,
 ): Promise<HireResult> {
+  const { kept: keep } = context;
   const { key, asked, startedAt, calls: call = 0 } = mine;
   let { attempts } = mine;
   let calls = call;
@@ -175,16 +176,20 @@ async function runInTurn(
   try {
     const hire = await start(order);
     // The caller gets the result even if it cannot be kept.
-    if (signed || (await isHeld())) await keep.done(key, hire).catch(() => {});
+    if (signed || (await isHeld())) {
+      const stored = keep.done(key, hire).then(() => endIfSettled(context, key, hire.jobId));
+      await stored.catch(() => {});
+    }
     return hire;
   } catch (error) {
     // While the money is open the state stays `signed`: the next call resumes it.
     isOver = true;
     const failed = error instanceof HireFailedError ? error : undefined;
     // The payment of a process whose records are lost may still be taken, so no later call pays for this key.
-    if (failed && (signed ? isSettled(failed) : failed.code === "hired_before"))
+    if (failed && (signed ? isSettled(failed) : failed.code === "hired_before")) {
       await keep.failed(key, failed);
-    else if (!signed && (await isHeld())) await put({ state: "open" });
+      await endIfSettled(context, key, failed.jobId);
+    } else if (!signed && (await isHeld())) await put({ state: "open" });
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import { pause } from "../pause.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
 import { type PaymentRequired, paymentHeaders, readRequired } from "../x402/paymentHeaders.ts";
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
-import { concludeHire, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
+import { book, concludeHire, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
 import { schemasFor } from "./customSchemas.ts";
 import type { Candidate } from "./findSellers.ts";
 import { hiredBefore } from "./hiredBefore.ts";
@@ -61,7 +61,7 @@ function stopped(hiring: Hiring, error: unknown): unknown {
   if (!signal.aborted || error !== signal.reason) return error;
   if (!sent) {
     // If the time is over while the wallet still signs, nothing is sent.
-    context.background.add(forget(hiring).then(() => order.keyed?.unsigned()));
+    if (!hiring.isSigned) context.background.add(undo(hiring));
     return error;
   }
   const mode = context.modeOf(candidate.listing.payment_mode);
@@ -104,6 +104,7 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
   const mode = context.modeOf(listing.payment_mode);
   const payment = await sign(hiring, mode, asked.required);
   const headers = paymentHeaders(payment.payload, asked.version, context.network);
+  if (order.deadline.signal.aborted) await undo(hiring);
   order.deadline.signal.throwIfAborted();
   hiring.sent = payment;
   order.onProgress?.("working");
@@ -126,6 +127,9 @@ async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired):
       await context.journal.put(`hire/${jobId}`, entry);
       await context.budget?.reserve(hireId, amount);
     });
+    order.deadline.signal.throwIfAborted();
+    // From here on this function undoes what it stores. Another undoing could delete the hire before its key has signed.
+    hiring.isSigned = true;
     const { payload, amount, validUntil } = payment;
     const signed = { payload, amount: String(amount), validUntil };
     await context.journal.put(`hire/${jobId}`, { ...entry, signed } satisfies JournalEntry);
@@ -136,8 +140,7 @@ async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired):
     if (context.now() > entry.signsUntil) throw signedTooLate();
     return payment;
   } catch (error) {
-    await forget(hiring);
-    await order.keyed?.unsigned();
+    await undo(hiring);
     throw error;
   }
 }
@@ -150,8 +153,12 @@ function signedTooLate(): DeadlineError {
   });
 }
 
-/** Undoes the preparations for a payment that was never sent. */
-async function forget({ context, hireId, jobId }: Hiring): Promise<void> {
+/**
+ * Undoes the preparations for a payment that was never sent. The key comes first: a process that is killed in between leaves
+ * no key that has signed and no journal that knows of it.
+ */
+async function undo({ context, order, hireId, jobId }: Hiring): Promise<void> {
+  await order.keyed?.unsigned();
   await context.budget?.giveBack(hireId);
   await context.journal.delete(`hire/${jobId}`);
 }
@@ -180,7 +187,7 @@ async function abandon(hiring: Hiring, payment: SignedPayment, error: unknown): 
   const mode = context.modeOf(candidate.listing.payment_mode);
   const bringBack = async (): Promise<MoneyState> => {
     const money = await mode.abandon(payment);
-    if (money === "refunded") await forget(hiring);
+    if (money === "refunded") await book(hiring, { money, book: "giveBack" });
     return money;
   };
   const work = bringBack();

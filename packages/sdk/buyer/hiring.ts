@@ -68,6 +68,8 @@ export type Hiring = {
   left: () => number;
   /** The schemas against which a custom capability's result is checked. */
   schemas?: CustomSchemas | undefined;
+  /** Set once the wallet has signed a payment, which is stored then, or undone. */
+  isSigned?: boolean;
   /** Set once the payment has left this process. From then on the seller may take it. */
   sent?: SignedPayment;
   /**

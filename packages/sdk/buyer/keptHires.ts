@@ -4,10 +4,11 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { type Hex, toBareHex } from "tallystick-protocol/hex";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import type { LocalAccount } from "viem";
-import { type EscrowOfHire, HireFailedError, type MoneyState, type SellerWords } from "../errors.ts";
+import { HireFailedError, type MoneyState } from "../errors.ts";
 import { createJobLeases, type JobLease } from "../store/jobLeases.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { turnsByKey } from "../store/turnsByKey.ts";
+import { type HireFacts, hireFacts, type KeptFailure, type SettledMoney } from "./hireFacts.ts";
 import type { HireResult } from "./hireResult.ts";
 import { type KeyNonce, keyNonces } from "./keyNonce.ts";
 
@@ -22,9 +23,6 @@ export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
 
-/** The most hires about which facts are remembered before their result is stored. The oldest are forgotten first. */
-const MAX_EARLY = 1_000;
-
 /** How long a silent process keeps the right to run a hire, in milliseconds. */
 const TURN_MS = 60_000;
 
@@ -33,19 +31,6 @@ const KEPT_TURN_MS = 86_400_000;
 
 /** A hire that may have moved money, with everything that a look-up needs. */
 export type SignedHire = { hireId: Hex; jobId: string; seller: string };
-
-/** A {@link HireFailedError} as JSON. */
-type KeptFailure = SignedHire & {
-  code: string;
-  message: string;
-  hint?: string;
-  money: MoneyState;
-  escrow?: EscrowOfHire;
-  words?: SellerWords;
-};
-
-/** Where the money of a hire is, and the transaction that put it there. */
-type SettledMoney = { money: HireResult["money"]; tx?: Hex };
 
 /** The state of the hire with an idempotency key. Times are milliseconds since 1970. */
 export type KeptHire = {
@@ -79,10 +64,15 @@ export type KeptHires = {
   put: (kept: KeptHire) => Promise<void>;
   /** Stores the result of a hire. Does nothing when the key is unknown. */
   done: (key: string, hire: HireResult) => Promise<void>;
-  /** Stores the entry hash of a hire's receipt. It may come before or after the result. */
-  receipt: (key: string, receiptHash: string) => Promise<void>;
-  /** Stores where the money of a hire ended. This may be known before or after the result. */
-  settled: (key: string, end: SettledMoney) => Promise<void>;
+  /** Stores the entry hash of the receipt of a hire under this key. It may come before or after the result. */
+  receipt: (key: string, jobId: string, receiptHash: string) => Promise<void>;
+  /**
+   * Stores where the money of the signed hire under this key ended. This may be known before or after the result. Does
+   * nothing when the key is unknown, or belongs to another hire.
+   */
+  settled: (key: string, jobId: string, end: SettledMoney) => Promise<void>;
+  /** Whether the end of a hire's money is stored, which is done after the budget has it. */
+  isSettled: (key: string, jobId: string) => Promise<boolean>;
   /**
    * Stores the failure of a hire whose money is settled. A stored result stays, and only its money changes. Does
    * nothing when the key is unknown.
@@ -107,15 +97,20 @@ export function keptHires(
   /** The results that this process keeps, the oldest first. */
   const sizes = new Map<string, number>();
   let characters = 0;
-  const early = earlyNotes();
+  const facts = hireFacts(store);
   const inTurn = turnsByKey();
-  const get = async (key: string): Promise<KeptHire | undefined> => {
+  /** A hire without the facts about it. */
+  const find = async (key: string): Promise<KeptHire | undefined> => {
     const kept = await store.get<KeptHire>(nameOf(key));
     return kept && kept.startedAt + KEPT_MS > now() ? kept : undefined;
   };
+  const get = async (key: string): Promise<KeptHire | undefined> => {
+    const kept = await find(key);
+    return kept && (await withFacts(kept, facts));
+  };
   const put = (kept: KeptHire): Promise<void> => store.put(nameOf(kept.key), kept);
   const turns = createJobLeases({ store, leaseMs: TURN_MS, now, folder: TURNS });
-  const sweep = sweeper(store, now, inTurn);
+  const sweep = sweeper(store, facts, now, inTurn);
 
   /** Deletes the oldest results when all results together are too large. Their hires become `signed` again. */
   async function makeRoom(key: string, size: number): Promise<void> {
@@ -139,45 +134,36 @@ export function keptHires(
       await sweep();
       if (await store.putNew(nameOf(kept.key), kept)) return true;
       // An expired hire counts as gone.
-      if ((await get(kept.key)) !== undefined) return false;
+      if ((await find(kept.key)) !== undefined) return false;
+      const old = await store.get<KeptHire>(nameOf(kept.key));
+      const signed = old && signedJobOf(old);
+      if (signed !== undefined) await facts.forgetAll(factsOf(kept.key, signed));
       await store.delete(nameOf(kept.key));
       return await store.putNew(nameOf(kept.key), kept);
     },
     done: inTurn(async (key, hire) => {
-      const kept = await get(key);
+      const kept = await find(key);
       if (!kept) return;
       const { asked, startedAt, attempts } = kept;
-      const { receiptHash = null, end } = early.take(key);
-      const known = withEnd(withReceipt(hire, receiptHash), end);
-      await put({
-        key,
-        asked,
-        startedAt,
-        attempts,
-        state: "done",
-        hire: { ...known, amount: String(hire.amount) },
-      });
+      const amount = String(hire.amount);
+      await put({ key, asked, startedAt, attempts, state: "done", hire: { ...hire, amount } });
       await makeRoom(key, JSON.stringify(hire.result ?? null).length);
     }),
-    receipt: inTurn(async (key, receiptHash) => {
-      const kept = await get(key);
-      if (kept?.state === "done") return await put({ ...kept, hire: withReceipt(kept.hire, receiptHash) });
-      early.note(key, { receiptHash });
-    }),
-    settled: inTurn(async (key, end) => {
-      const kept = await get(key);
-      if (kept?.state === "done") return await put({ ...kept, hire: withEnd(kept.hire, end) });
-      if (kept?.state !== "signed") return;
-      early.note(key, { end });
-      await put({ ...kept, money: lastMoney(end.money) });
-    }),
+    receipt: async (key, jobId, receiptHash) => {
+      if ((await find(key)) !== undefined) await facts.addReceipt(factsOf(key, jobId), receiptHash);
+    },
+    settled: async (key, jobId, end) => {
+      const kept = await find(key);
+      if (kept && signedJobOf(kept) === jobId) await facts.addEnd(factsOf(key, jobId), end);
+    },
+    isSettled: async (key, jobId) => (await facts.end(factsOf(key, jobId))) !== undefined,
     failed: inTurn(async (key, error) => {
-      const kept = await get(key);
+      const kept = await find(key);
       if (!kept) return;
-      // The seller has forgotten the job, but the buyer has the result.
-      if (kept.state === "done") return await put({ ...kept, hire: withEnd(kept.hire, error) });
+      // Perhaps another process has the result, or gets it at this moment.
+      if (signedJobOf(kept) === error.jobId)
+        return await facts.putFailure(factsOf(key, error.jobId), asJson(error));
       const { asked, startedAt, attempts } = kept;
-      early.take(key);
       await put({ key, asked, startedAt, attempts, state: "failed", error: asJson(error) });
     }),
     nonce: keyNonces(account),
@@ -190,6 +176,7 @@ const TURNS = "turn";
 /** Forgets old hires and old turns, at most once an hour. */
 function sweeper(
   store: KeyValueStore,
+  facts: HireFacts,
   now: () => number,
   inTurn: ReturnType<typeof turnsByKey>,
 ): () => Promise<void> {
@@ -200,17 +187,26 @@ function sweeper(
     const kept = await store.get<KeptHire>(name);
     if (!kept) return;
     const isExpired = kept.startedAt + KEPT_MS <= now();
-    if (isExpired || kept.state === "running" || kept.state === "open") await store.delete(name);
-    else if (kept.state !== "signed") await store.put(name, signedNote(kept));
+    const signed = signedJobOf(kept);
+    if (isExpired || signed === undefined) {
+      if (signed !== undefined) await facts.forgetAll(factsOf(kept.key, signed));
+      return await store.delete(name);
+    }
+    const known = await withFacts(kept, facts);
+    if (known.state === "done" || known.state === "failed") await store.put(name, signedNote(known));
+    await facts.forgetFailure(factsOf(kept.key, signed));
   });
   return async () => {
     if (now() - sweptAt < SWEEP_MS) return;
     sweptAt = now();
     const kept: { name: string; key: string; startedAt: number; isNote: boolean }[] = [];
+    const failed = await facts.failed();
     for (const name of await store.keys(FOLDER)) {
       // A record that cannot be read stays, and stops no other hire.
       const one = await store.get<KeptHire>(name).catch(() => undefined);
-      if (one) kept.push({ name, key: one.key, startedAt: one.startedAt, isNote: one.state === "signed" });
+      if (!one) continue;
+      const isNote = one.state === "signed" && !failed.has(factsOf(one.key, one.jobId));
+      kept.push({ name, key: one.key, startedAt: one.startedAt, isNote });
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
     for (const [at, { name, key, startedAt, isNote }] of kept.entries()) {
@@ -237,22 +233,29 @@ function lastMoney(money: HireResult["money"]): MoneyState {
   return money === "released" ? "paid" : money;
 }
 
-type EarlyNote = { receiptHash?: string; end?: SettledMoney };
+/** The job for which something was signed. */
+function signedJobOf(kept: KeptHire): string | undefined {
+  if (kept.state === "signed") return kept.jobId;
+  if (kept.state === "failed") return kept.error.jobId;
+  return kept.state === "done" ? kept.hire.jobId : undefined;
+}
 
-/** Facts about hires that arrive before the hires' results are kept. */
-function earlyNotes() {
-  const notes = new Map<string, EarlyNote>();
-  return {
-    note: (key: string, known: EarlyNote): void => {
-      notes.set(key, { ...notes.get(key), ...known });
-      for (const oldest of notes.keys()) if (notes.size > MAX_EARLY) notes.delete(oldest);
-    },
-    take: (key: string): EarlyNote => {
-      const known = notes.get(key) ?? {};
-      notes.delete(key);
-      return known;
-    },
-  };
+/** Adds to a hire what became known of it besides its result. A result is worth more than a failure. */
+async function withFacts(kept: KeptHire, facts: HireFacts): Promise<KeptHire> {
+  if (kept.state === "signed") {
+    const { key, asked, startedAt, attempts, jobId } = kept;
+    const name = factsOf(key, jobId);
+    const error = await facts.failure(name);
+    if (error) return { key, asked, startedAt, attempts, state: "failed", error };
+    const end = await facts.end(name);
+    return end ? { ...kept, money: lastMoney(end.money) } : kept;
+  }
+  if (kept.state !== "done") return kept;
+  const { jobId, receiptHash } = kept.hire;
+  const name = factsOf(kept.key, jobId);
+  const end = isMoneyOpen(kept.hire) ? ((await facts.end(name)) ?? (await facts.failure(name))) : undefined;
+  const found = receiptHash === null ? ((await facts.receipt(name)) ?? null) : null;
+  return { ...kept, hire: withEnd(withReceipt(kept.hire, found), end) };
 }
 
 /** @throws InvalidInputError naming `idempotencyKey` */
@@ -315,6 +318,11 @@ function asJson(error: HireFailedError): KeptFailure {
 /** Makes a safe name from any key. */
 function nameOf(key: string): string {
   return `${FOLDER}/${hashOf(key)}`;
+}
+
+/** The name of what is known of a hire under a key. */
+function factsOf(key: string, jobId: string): string {
+  return `${hashOf(key)}.${jobId}`;
 }
 
 function hashOf(key: string): string {

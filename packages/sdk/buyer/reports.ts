@@ -64,9 +64,10 @@ export function createReports(
     /** The chain of the ledger. Reports of hires on another chain wait for a process on that chain. */
     network?: Pick<PaymentNetwork, "chainId">;
     /**
-     * Called once the receipt of a hire is in the ledger, with the hire's idempotency key and the receipt's entry hash.
+     * Called once the receipt of a hire is in the ledger, with the hire's idempotency key, its job and the receipt's
+     * entry hash.
      */
-    onReceipt?: ((key: string, receiptHash: string) => Promise<void>) | undefined;
+    onReceipt?: ((key: string, jobId: string, receiptHash: string) => Promise<void>) | undefined;
   },
 ): Reports {
   const { account, baseUrl, fetch, ledger, sellerFetch, store, now, network, onReceipt } = parameters;
@@ -89,7 +90,7 @@ export function createReports(
       return;
     const receiptHash = await entryOf(report);
     if (receiptHash === null) return;
-    if (report.key !== undefined) await onReceipt?.(report.key, receiptHash);
+    if (report.key !== undefined) await onReceipt?.(report.key, report.jobId, receiptHash);
     if (telemetry) await reportHire({ account, baseUrl, fetch, ledger }, { receiptHash, ...telemetry });
     await store.delete(key);
   }

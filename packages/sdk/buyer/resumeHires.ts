@@ -6,6 +6,8 @@ import { abortable, type Deadline, DeadlineError, startDeadline, within } from "
 import { type EscrowOfHire, HireFailedError, type MoneyState, NoSellerError } from "../errors.ts";
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
 import { book, concludeHire, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
+import { endIfSettled } from "./endIfSettled.ts";
+import { endInJournal } from "./endInJournal.ts";
 import { failed } from "./hireFailure.ts";
 import { lookUp } from "./hireOnce.ts";
 import type { HireResult } from "./hireResult.ts";
@@ -75,7 +77,7 @@ export async function resumeHires(
 
 /**
  * Concludes one hire, as {@link resumeHires} does for all. Returns undefined if the hire runs in this process, is
- * not in the journal, is another wallet's, has no signed payment, or was paid on another chain.
+ * not in the journal, is another wallet's, has no signed payment, was paid on another chain, or is concluded already.
  */
 export async function resumeHire(
   context: BuyerContext,
@@ -104,7 +106,11 @@ async function resumeEntry(
   context.underWay.add(jobId);
   const deadline = startDeadline(RESUME_MS);
   try {
-    await context.budget?.recall?.(hireId, payment.amount);
+    // A booked hire is in the journal only until its result is stored. To reserve its amount again would count it twice.
+    const isBooked = entry.key !== undefined && (await context.kept.isSettled(entry.key, jobId));
+    if (isBooked) await endInJournal(context, entry);
+    if (isBooked && (await context.journal.get(key)) === undefined) return undefined;
+    if (!isBooked) await context.budget?.recall?.(hireId, payment.amount);
     const resumed = await resumeOne(
       context,
       entry,
@@ -112,7 +118,10 @@ async function resumeEntry(
       verify ?? context.verifiers.get(jobId),
       deadline,
     );
-    if (entry.key !== undefined) await keep(context, entry.key, resumed);
+    if (entry.key !== undefined) {
+      await keep(context, entry.key, resumed);
+      await endIfSettled(context, entry.key, jobId);
+    }
     return resumed;
   } finally {
     deadline.end();

@@ -1,6 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import { askWallet } from "tallystick-protocol/erc1271/askWallet";
 import {
+  type CheckedFeedbackFile,
   type CheckFeedbackParameters,
   checkFeedbackFile,
 } from "tallystick-protocol/erc8004/checkFeedbackFile";
@@ -27,6 +28,8 @@ export type VerifyFeedbackParameters = CheckFeedbackParameters & {
   token?: Address | undefined;
   /** The escrow that may have held the money, for a hire in escrow mode. */
   escrow?: Address | undefined;
+  /** Whether the file is a response to a feedback. Default: it is a feedback. */
+  isResponse?: boolean | undefined;
 };
 
 /** The result of checking a feedback file. `valid` is false when at least one finding does not hold. */
@@ -45,8 +48,9 @@ export type VerifiedFeedback = {
  * this client. The identity's wallet must have been the seller's at that time. The payment must have moved
  * this amount from the client to the agent.
  *
- * A response file is checked too. Its verdict and its receipt are checked offline. With a client, the check also
- * shows whether they are anchored.
+ * With `isResponse` it checks a response file. Its verdict and its receipt are checked offline. With a client, the check
+ * also shows whether they are anchored. Strangers choose the form of their files, and a response shows no feedback. So a
+ * response is not valid as a feedback, and a feedback is not valid as a response.
  *
  * A wrong finding does not throw. A finding with `holds: null` was not checked, and says why.
  *
@@ -59,7 +63,7 @@ export async function verifyFeedback(
   const checked = checkFeedbackFile(text, parameters);
   const { file, proof, responseProofs } = checked;
   const hash = fileHash(text);
-  let findings = checked.findings;
+  let findings = [...checked.findings, ...wrongForm(checked, parameters)];
   let posted: PostedFeedback | undefined;
   if (file !== undefined && parameters.client === undefined)
     findings.push(
@@ -75,6 +79,18 @@ export async function verifyFeedback(
     findings.push(...(await fromChain(() => checkResponse(responseProofs, client))));
   const valid = findings.every(({ holds }) => holds !== false);
   return { valid, hash, ...(file && { file }), ...(posted && { posted }), findings };
+}
+
+/** The finding that the file is of the other form. */
+function wrongForm(
+  { file, responseProofs }: Pick<CheckedFeedbackFile, "file" | "responseProofs">,
+  { isResponse = false }: VerifyFeedbackParameters,
+): Finding[] {
+  if (isResponse && file !== undefined)
+    return [finding("format", false, "", "is a feedback, and not a response to one")];
+  if (!isResponse && responseProofs !== undefined)
+    return [finding("format", false, "", "is a response to a feedback, and shows no feedback")];
+  return [];
 }
 
 /** Asks the chain. @throws TallystickError `chain_unavailable` */

@@ -1,7 +1,14 @@
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
-import { decodeErrorResult, parseEventLogs, size, type TransactionReceipt } from "viem";
+import {
+  decodeErrorResult,
+  encodeFunctionData,
+  hexToBytes,
+  parseEventLogs,
+  size,
+  type TransactionReceipt,
+} from "viem";
 
 /** Gas for an item: several times what a verb takes, also when a refused payment becomes a credit. */
 export const GAS_EACH = 500_000n;
@@ -16,7 +23,13 @@ export const MAX_BATCH_GAS = 16_000_000n;
 export type FailedItem = { index: number; error: string | undefined; reason: Hex };
 
 /** The result of a batch. Items from `tried` on did not run: the gas was not enough. */
-export type BatchOutcome = { transactionHash: Hex; gasUsed: bigint; tried: number; failed: FailedItem[] };
+export type BatchOutcome = {
+  transactionHash: Hex;
+  blockNumber: bigint;
+  gasUsed: bigint;
+  tried: number;
+  failed: FailedItem[];
+};
 
 /**
  * The gas to send with a batch, at most {@link MAX_BATCH_GAS}. It is enough for every item to use all of its own gas.
@@ -32,6 +45,15 @@ export function batchGas(calls: readonly Hex[], gasEach: bigint): bigint {
   return all < MAX_BATCH_GAS ? all : MAX_BATCH_GAS;
 }
 
+/** The base cost of every transaction, in gas. */
+const TRANSACTION_GAS = 21_000;
+
+/** The gas of a batch's transaction without its execution: the base cost, and the bytes of the call (EIP-2028). */
+export function intrinsicGas(calls: readonly Hex[], gasEach: bigint): number {
+  const data = encodeFunctionData({ abi: hireEscrowAbi, functionName: "batch", args: [calls, gasEach] });
+  return hexToBytes(data).reduce((sum, byte) => sum + (byte === 0 ? 4 : 16), TRANSACTION_GAS);
+}
+
 /** Reads the results of a batch of `count` items from the contract's own events. */
 export function readBatchOutcome(receipt: TransactionReceipt, escrow: Address, count: number): BatchOutcome {
   const own = receipt.logs.filter(({ address }) => address.toLowerCase() === escrow);
@@ -42,7 +64,8 @@ export function readBatchOutcome(receipt: TransactionReceipt, escrow: Address, c
     if (eventName === "BatchStopped") tried = Number(args.index);
     else failed.push({ index: Number(args.index), error: errorName(args.reason), reason: args.reason });
   }
-  return { transactionHash: receipt.transactionHash, gasUsed: receipt.gasUsed, tried, failed };
+  const { transactionHash, blockNumber, gasUsed } = receipt;
+  return { transactionHash, blockNumber, gasUsed, tried, failed };
 }
 
 /** The name of one of the contract's own errors. A wallet or a token may have returned anything. */

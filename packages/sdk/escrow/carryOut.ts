@@ -1,19 +1,23 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
+import { within } from "../deadline.ts";
 import { ChainError, RelayRefusedError } from "../errors.ts";
-import { GAS_EACH, GAS_EACH_CONTRACT, MAX_BATCH_GAS } from "./batch.ts";
+import { type BatchOutcome, GAS_EACH, GAS_EACH_CONTRACT, intrinsicGas, MAX_BATCH_GAS } from "./batch.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
+import { failedGas } from "./failedGas.ts";
 import { signaturesOf } from "./gasAccounts.ts";
-import { createOutcomes, GAS_EACH_SMALL_CONTRACT, type OutcomesParameters } from "./instructionOutcomes.ts";
+import {
+  createOutcomes,
+  GAS_EACH_SMALL_CONTRACT,
+  LATE,
+  type OutcomesParameters,
+} from "./instructionOutcomes.ts";
 import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
 import { createTurns, readEach } from "./keeperTurns.ts";
 import type { TriedCall } from "./tryCall.ts";
 import { whenKnown } from "./whenKnown.ts";
-
-/** The base cost of every transaction, in gas. */
-const TRANSACTION_GAS = 21_000;
 
 export type CarryOutParameters = OutcomesParameters & {
   calls: EscrowCalls;
@@ -118,7 +122,7 @@ function createAllTurns() {
 
 /** Sends the items of a batch, and records what became of each. */
 function createSending(
-  { book, batches }: CarryOutParameters,
+  { book, batches, calls }: CarryOutParameters,
   { finish, onFailure, deleteNote }: ReturnType<typeof createOutcomes>,
 ) {
   return async function send(
@@ -131,8 +135,8 @@ function createSending(
     for (const it of chunk) if (it.reservation) await book.update(it);
     const items = chunk.filter(isDue);
     if (items.length === 0) return;
-    const sent = items.map(({ signature, gasUsed }) => ({ signature, gasUsed }));
-    const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch(async (error: unknown) => {
+    const sent = items.map(({ signature, gasUsed, call }) => ({ signature, gasUsed, call }));
+    const outcome = await batches.send(items, gasEach).catch(async (error: unknown) => {
       const isSure = error instanceof ChainError && error.neverSent;
       for (const it of items) {
         if (it.reservation === undefined) continue;
@@ -142,21 +146,55 @@ function createSending(
       }
       throw error;
     });
+    const { tried, failed } = outcome;
     const failures = new Map(failed.map((failure) => [failure.index, failure]));
-    const good = sent.filter((_, at) => at < tried && !failures.has(at));
-    // An upper bound of the gas that the failed items burned together. It is unknown which of them burned it.
-    const burned = Number(gasUsed) - TRANSACTION_GAS - good.reduce((sum, it) => sum + it.gasUsed, 0);
+    // Keys have no gas account: their signatures cannot burn gas.
+    const isCharged = failed.length > 0 && items.some(({ reservation }) => reservation !== undefined);
+    const charges = isCharged ? await chargesOf(calls, sent, outcome, gasEach) : [];
     for (const [at, it] of items.entries()) {
       if (at >= tried) continue;
       const failure = failures.get(at);
-      const gas = Math.min(Number(gasEach), Math.max(0, burned));
-      if (failure) await onFailure(it, { signature: sent[at]?.signature, error: failure.error, gas });
+      const { signature } = sent[at] ?? {};
+      if (failure) await onFailure(it, { signature, error: failure.error, gas: charges[at] ?? 0 });
       else {
         await finish(it, it.kind === "release" ? "released" : "refunded");
         done(1);
       }
     }
   };
+}
+
+/** How long the question after the gas of a batch's good items may take, in milliseconds. */
+const ASK_MS = 10_000;
+
+/** The gas for which each item of a batch with failures is charged. */
+async function chargesOf(
+  calls: EscrowCalls,
+  sent: readonly { gasUsed: number; call: Hex }[],
+  { gasUsed, blockNumber, tried, failed }: BatchOutcome,
+  gasEach: bigint,
+): Promise<number[]> {
+  const ends = new Map(
+    failed.map(({ index, error }) => [index, error === LATE ? "late" : "failed"] as const),
+  );
+  const items = sent.slice(0, tried).map((it, at) => ({ ...it, end: ends.get(at) ?? ("done" as const) }));
+  const good = items.filter(({ end }) => end === "done");
+  let done = 0;
+  if (good.length > 0) {
+    const asked = calls.gasOfBatch(
+      good.map(({ call }) => call),
+      gasEach,
+      blockNumber - 1n,
+    );
+    const found = await within(asked, ASK_MS).catch(() => undefined);
+    // In its trial each item pays for what a batch does once. So all of them use about a quarter less in a batch.
+    done = Number(found ?? (BigInt(good.reduce((sum, it) => sum + it.gasUsed, 0)) * 3n) / 4n);
+  }
+  const intrinsic = intrinsicGas(
+    sent.map(({ call }) => call),
+    gasEach,
+  );
+  return failedGas({ ...{ gasUsed: Number(gasUsed), gasEach: Number(gasEach) }, intrinsic, done, items });
 }
 
 /**
@@ -194,7 +232,7 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
       const gas = Number(outcome.gas);
       it.gasUsed = Number(outcome.gasUsed);
       // The escrow was held a moment ago. Either somebody was faster, or this node of the RPC is behind: the next look says.
-      if (outcome.error === "WrongStatus") await lookLater(it, outcome.error);
+      if (outcome.error === LATE) await lookLater(it, outcome.error);
       else if (!outcome.done) await onRefused(it, outcome.error);
       else if (it.reservation?.gas === gas || setAside(it, gas)) good.push(it);
       else await lookLater(it, `needs ${gas} gas, for which its account has no room`);

@@ -16,6 +16,7 @@ import { type BatchOutcome, batchGas, GAS_EACH, readBatchOutcome } from "./batch
 import { findNewest } from "./findNewest.ts";
 import { type EscrowState, readEscrowStateAt } from "./readEscrowState.ts";
 import type { DepositAuthorization, DepositPermit } from "./signEscrow.ts";
+import { tokenCheck } from "./tokenCheck.ts";
 import { type TriedCall, tryCall, unreachable } from "./tryCall.ts";
 
 export type { EscrowState };
@@ -59,7 +60,7 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
 
   return {
     deployment,
-    requireChain: chainOf(sender.client, deployment),
+    ...checksOf(sender.client, deployment),
     idOf: (hire: Hire): Hex => escrowId(hire, deployment),
     /** The state now, or as it was after this block. */
     state: async (hire: Hire | Hex, blockNumber?: bigint): Promise<EscrowState> => {
@@ -149,19 +150,22 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
   };
 }
 
-/**
- * Makes a function that requires that the RPC is of the escrow's chain.
- *
- * @throws the function throws ChainError `wrong_chain` and `chain_unreachable`
- */
-function chainOf(client: TransactionSender["client"], deployment: EscrowDeployment): () => Promise<void> {
+/** What a client must have in common with an escrow. */
+function checksOf(client: TransactionSender["client"], deployment: EscrowDeployment) {
+  const { escrow } = deployment;
   const requireChain = chainCheck(client, deployment);
-  return () =>
-    requireChain().catch((cause: unknown) => {
+  const ask = (work: () => Promise<void>, what: string): Promise<void> =>
+    work().catch((cause: unknown) => {
       throw cause instanceof ChainError
         ? cause
-        : unreachable("The chain could not be asked for its number.", cause);
+        : unreachable(`The chain could not be asked for ${what}.`, cause);
     });
+  return {
+    /** Requires that the RPC is of the escrow's chain. @throws ChainError `wrong_chain`, `chain_unreachable` */
+    requireChain: () => ask(requireChain, "its number"),
+    /** Requires that the escrow holds this token. @throws ChainError `wrong_token`, `chain_unreachable` */
+    requireToken: (token: Address) => ask(tokenCheck(client, { escrow, token }), "the escrow's token"),
+  };
 }
 
 /** Batches of calls, with what a keeper has to know of them. */
@@ -182,6 +186,11 @@ function batchesOf(sender: TransactionSender, address: Address) {
       const call = { address, abi: hireEscrowAbi, functionName: "batch", args: [items, gasEach] };
       const receipt = await sender.sendAndWait({ ...call, gas: batchGas(items, gasEach) }, waitMs);
       return readBatchOutcome(receipt, address, items.length);
+    },
+    /** The gas that a batch of these items would have used after this block, without its transaction. @throws ChainError */
+    gasOfBatch: async (items: readonly Hex[], gasEach: bigint, blockNumber: bigint): Promise<bigint> => {
+      const [data, gas] = [encodeEscrowCall("batch", [items, gasEach]), batchGas(items, gasEach)];
+      return (await tryCall(sender.client, { to: address, data, gas, blockNumber })).gasUsed;
     },
     /**
      * The batches that were sent and may still be mined, also those of an earlier process if the sender has a store.

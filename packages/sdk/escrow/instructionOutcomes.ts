@@ -17,8 +17,14 @@ const MAX_TRIES = 2;
 const MAX_LOOKS = 8;
 const LOOK_MS = 5_000;
 
+/**
+ * The contract's error for an escrow that is not held. The contract checks the signature first, so the signature was valid:
+ * somebody else was faster.
+ */
+export const LATE = "WrongStatus";
+
 /** The contract's errors after which the same signature can never be valid. */
-const PERMANENT_ERRORS = new Set(["WrongStatus", "NotAParty", "NotAuthorized"]);
+const PERMANENT_ERRORS = new Set([LATE, "NotAParty", "NotAuthorized"]);
 
 export type OutcomesParameters = {
   book: InstructionBook;
@@ -92,8 +98,8 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
   async function onFailure(it: Instruction, { signature, error, gas }: Failure): Promise<void> {
     const { reservation } = it;
     it.reservation = undefined;
-    // Somebody was faster. That is not the wallet's fault, and the next look at the escrow says how it ended.
-    const isLate = error === "WrongStatus";
+    // That somebody was faster is not the wallet's fault, and the next look at the escrow says how it ended.
+    const isLate = error === LATE;
     await reservation?.lose(gas + (isLate ? 0 : it.owed), !isLate);
     if (isLate) return await book.update(it);
     it.owed = 0;

@@ -10,6 +10,7 @@ import { unwrapSignature } from "./escrowSignature.ts";
 import { openGasAccounts } from "./gasAccounts.ts";
 import { createAdvances } from "./keeperAdvances.ts";
 import { createKeeperBatches } from "./keeperBatches.ts";
+import { createKeeperHealth, type KeeperHealth } from "./keeperHealth.ts";
 import { type InstructionBook, openInstructionBook } from "./keeperInstructions.ts";
 import { createTimeouts } from "./keeperTimeouts.ts";
 import { requireWorth, type Worth } from "./keeperWorth.ts";
@@ -22,6 +23,11 @@ export type KeeperParameters = {
   store: KeyValueStore;
   /** Which hires are relayed. Default: all hires with an amount above zero. */
   worth?: Worth;
+  /**
+   * The token of which the escrow's amounts are. A keeper of an escrow of another token does nothing. Default: the token is
+   * not looked at.
+   */
+  token?: Address;
   /** The first block that may have a deposit. */
   startBlock?: bigint;
   /** Milliseconds between two rounds. Default 2,000. */
@@ -80,6 +86,8 @@ export type Keeper = {
   refund: (hire: Hire, signer: Address, signature: Hex) => Promise<void>;
   /** Carries out what is due now, and looks for deposits past their deadline. Does not throw. */
   round: () => Promise<KeeperRound>;
+  /** Whether the keeper can work: its store, its RPC and its escrow fit together. Never throws. */
+  health: () => Promise<KeeperHealth>;
   /** Does rounds at intervals, until {@link Keeper.close}. */
   start: () => void;
   /** Ends the rounds, and waits for the running round. */
@@ -180,6 +188,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
       rounds.soon();
     },
     round,
+    health: createKeeperHealth({ requireAll: requireOwnEscrow, now, log }),
     start: rounds.start,
     close: async () => {
       closing.abort();
@@ -190,12 +199,13 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
 }
 
 /**
- * Requires that the store and the RPC are of the keeper's escrow. Another chain, or another escrow, knows none of the stored
- * deposits and instructions, so the keeper would forget them.
+ * Requires that the store and the RPC are of the keeper's escrow, and the escrow of the keeper's token. Another chain, or
+ * another escrow, knows none of the stored deposits and instructions, so the keeper would forget them.
  */
-async function requireEscrow({ store, calls }: KeeperParameters): Promise<void> {
+async function requireEscrow({ store, calls, token }: KeeperParameters): Promise<void> {
   await requireKeeperStore(store, calls.deployment);
   await calls.requireChain();
+  if (token !== undefined) await calls.requireToken(token);
 }
 
 /**

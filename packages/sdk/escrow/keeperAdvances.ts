@@ -7,6 +7,7 @@ import { refusal } from "./carryOut.ts";
 import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
 import { DEPOSIT, type EscrowRelay, sendWhenKnown } from "./escrowRelay.ts";
 import { advancesOf, type GasAccountId, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
+import { LATE } from "./instructionOutcomes.ts";
 import type { KeeperBatches } from "./keeperBatches.ts";
 import type { OwnDeposits } from "./ownDeposits.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
@@ -166,7 +167,7 @@ async function send(
   if (failure ? isNew : isMark) await own.forget(id).catch(() => {});
   if (failure && signatureGas) {
     advance.giveBack();
-    await signatureGas.lose(Number(outcome.gasUsed), true);
+    await signatureGas.lose(Number(outcome.gasUsed), failure.error !== LATE);
   } else {
     await advance.lose(Number(outcome.gasUsed));
     signatureGas?.giveBack();

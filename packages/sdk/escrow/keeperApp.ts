@@ -67,7 +67,8 @@ const schemas = {
  * A keeper by HTTP, with the routes of a `custom_escrow` endpoint (SHP §7.3.1). `POST /release`, `POST /refund`,
  * `POST /deposit` and `POST /delivered` take `{hire, signature}`. A refund also needs `signer`, and a deposit
  * `valid_before`. A deposit may have `valid_after`, and a delivery `result_hash`. The parties sign everything, so
- * nobody has to log in. `GET /escrows/{id}` gives the state of an escrow.
+ * nobody has to log in. `GET /escrows/{id}` gives the state of an escrow. `GET /health` answers 503 with the reason if the
+ * keeper cannot work, for example because its RPC is of another chain.
  *
  * A release or refund gets the answer 200 when it was carried out in time. Otherwise it gets 202: it is stored, and
  * will be carried out.
@@ -113,7 +114,10 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
       throw new HireRefusedError({ status: 404, code: "not_found", message: "No such escrow." });
     return c.json(await describe(id));
   });
-  app.get("/health", (c) => c.json({ ok: true, escrow: calls.deployment.escrow }));
+  app.get("/health", async (c) => {
+    const health = await keeper.health();
+    return c.json({ ...health, escrow: calls.deployment.escrow }, health.ok ? 200 : 503);
+  });
   return app;
 
   async function isAlready(hire: Hire, status: string): Promise<boolean> {
@@ -182,6 +186,12 @@ async function read<Schema extends z.ZodType>(
   return { hire: readHireJson(Reflect.get(Object(body), "hire")), rest: result.data };
 }
 
+/** What a client is told in place of an RPC's words. */
+const WORDS: { readonly [code: string]: string } = {
+  chain_unreachable: "The chain cannot be asked at the moment.",
+  call_refused: "The contract refuses this, and names no reason.",
+};
+
 function asRefusal(error: unknown, log: NonNullable<KeeperAppParameters["log"]>): unknown {
   if (error instanceof RelayRefusedError) {
     const { code, message, hint, field, secondsToWait, cause } = error;
@@ -190,14 +200,15 @@ function asRefusal(error: unknown, log: NonNullable<KeeperAppParameters["log"]>)
     return new HireRefusedError({ status, code, message, hint, field, details, cause });
   }
   if (!(error instanceof ChainError)) return error;
-  const isRefused = error.code === "call_refused";
   // What an RPC, or the service that has the keeper's key, says may hold an address with a key.
-  const isForeign = error.code === "chain_unreachable" && error.cause !== undefined;
-  if (isForeign) log("The chain could not be asked.", { error: error.message });
+  const isNamed = error.code === "call_refused" && error.reason !== undefined;
+  const isForeign = error.cause !== undefined && !isNamed;
+  const ours = isForeign ? WORDS[error.code] : undefined;
+  if (ours !== undefined) log(ours, { error: error.message });
   return new HireRefusedError({
-    status: isRefused ? 409 : 503,
+    status: error.code === "call_refused" ? 409 : 503,
     code: error.code,
-    message: isForeign ? "The chain cannot be asked at the moment." : error.message,
+    message: ours ?? error.message,
     details: error.reason === undefined ? undefined : { reason: error.reason },
     cause: error,
   });

@@ -21,16 +21,21 @@ const PROGRAM_GAS = 1_000_000n;
  * from the RPC, and never looks like a refusal. The call costs the RPC at most `gas`. An `eth_estimateGas` for a
  * wallet that burns all its gas would cost the gas of a whole block.
  *
+ * @param call.blockNumber the block after which it is tried. Default: the latest
  * @throws ChainError `chain_unreachable`: the chain cannot be asked
  */
 export async function tryCall(
   client: Pick<PublicClient, "call">,
-  call: { to: Address; data: Hex; gas: bigint },
+  call: { to: Address; data: Hex; gas: bigint; blockNumber?: bigint },
 ): Promise<TriedCall> {
   let data: Hex | undefined;
   try {
     const gas = call.gas + call.gas / 63n + PROGRAM_GAS;
-    ({ data } = await client.call({ data: program(call), gas }));
+    const { blockNumber } = call;
+    ({ data } = await client.call({
+      ...{ data: program(call), gas },
+      ...(blockNumber !== undefined && { blockNumber }),
+    }));
   } catch (cause) {
     throw unreachable("The chain could not be asked for the result of a call.", cause);
   }

@@ -22,6 +22,7 @@ import {
 import { isByKey, unwrapSignature } from "../escrow/escrowSignature.ts";
 import { type EscrowState, readEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
+import { tokenCheck } from "../escrow/tokenCheck.ts";
 import { inLowerCase } from "../inLowerCase.ts";
 import { lookFor, requireSameTerms } from "./directMode.ts";
 import type { Job, Offer, SettlementMode } from "./job.ts";
@@ -40,7 +41,7 @@ export type EscrowModeParameters = {
   relay: EscrowRelay;
   /**
    * Reads the chain. With it, the seller begins the work only when the chain shows the deposit, whatever the relay
-   * says.
+   * says. It also refuses hires if the escrow holds another token than the network's.
    */
   client?: PublicClient;
   /** How many blocks must show the deposit, its own block included. Default 1. */
@@ -62,8 +63,8 @@ export type EscrowModeParameters = {
 
 type EscrowStatus = EscrowState["status"];
 
-/** Requires that `client` is of the network's chain; undefined if there is no client. */
-type ChainCheck = { requireChain: (() => Promise<void>) | undefined };
+/** Requires that `client` is of the network's chain, and the escrow of its token; undefined if there is no client. */
+type EscrowCheck = { requireEscrow: (() => Promise<void>) | undefined };
 
 /**
  * Settlement by escrow (SHP §7.3.3): the buyer's signature is deposited before the work, delivery is marked after
@@ -76,12 +77,12 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
   const deployment: EscrowDeployment = { chainId: network.chainId, escrow };
   const signer = createEscrowSigner({ account, deployment, network });
   const feeOf = (price: bigint): bigint => (feeRecipient === ZERO_ADDRESS ? 0n : escrowFee(price, fees));
-  const requireChain = parameters.client && chainCheck(parameters.client, network);
+  const requireEscrow = parameters.client && escrowCheck(parameters.client, network, escrow);
   const paymentOf = (job: Job): EscrowPayload => readEscrowPayload(job.payment?.payload.payload);
 
   return {
     requirements: async ({ listing, price }) => {
-      await refuseOtherChain(requireChain);
+      await refuseOtherChain(requireEscrow);
       const fee = feeOf(price);
       return {
         scheme: ESCROW_SCHEME,
@@ -112,7 +113,7 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
         ...{ amount: offer.price, fee, feeRecipient: fee > 0n ? feeRecipient : ZERO_ADDRESS },
       });
       requireTime(hire, offer, { now: now(), minWindowMs });
-      await requireSigned(payment, deployment, { ...parameters, requireChain });
+      await requireSigned(payment, deployment, { ...parameters, requireEscrow });
       const id = escrowId(hire, deployment);
       await requireUnused(id, relay);
       return { payer: buyer, key: `${escrow}-${id}` };
@@ -123,7 +124,7 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       const id = escrowId(hire, deployment);
       try {
         const tx = await relay.deposit(hire, authorization);
-        await requireHeld(id, hire.amount, { ...parameters, requireChain });
+        await requireHeld(id, hire.amount, { ...parameters, requireEscrow });
         return { tx, escrowId: id };
       } catch (error) {
         if (!(error instanceof ChainError) || error.code !== "call_refused") throw error;
@@ -163,6 +164,16 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       if ((await relay.state(id)).status !== "held") return;
       await relay.refund(hire, signer.address, await signer.refund(id));
     },
+  };
+}
+
+/** Makes the check of an {@link EscrowCheck}. */
+function escrowCheck(client: PublicClient, network: PaymentNetwork, escrow: Address): () => Promise<void> {
+  const requireChain = chainCheck(client, network);
+  const requireToken = tokenCheck(client, { escrow, token: network.token });
+  return async () => {
+    await requireChain();
+    await requireToken();
   };
 }
 
@@ -210,7 +221,7 @@ function requireTerms(hire: Hire, wanted: Partial<Hire>): void {
 async function requireSigned(
   { hire, authorization }: EscrowPayload,
   deployment: EscrowDeployment,
-  { network, client, requireChain }: EscrowModeParameters & ChainCheck,
+  { network, client, requireEscrow }: EscrowModeParameters & EscrowCheck,
 ): Promise<void> {
   const signature = unwrapSignature(authorization.signature);
   const nonce = escrowId(hire, deployment);
@@ -218,7 +229,7 @@ async function requireSigned(
   const hash = hashTypedData(receiveWithAuthorizationTypedData(terms, tokenDomainOf(network)));
   if (client === undefined || isByKey({ signer: hire.buyer, digest: hash, signature })) return;
   const ask = async () => {
-    await requireChain?.();
+    await requireEscrow?.();
     return await walletAsker(client)({ signer: hire.buyer, hash, signature });
   };
   const answer = (await within(unlessUnreachable(ask), LOOK_MS)) ?? "unknown";
@@ -237,13 +248,13 @@ async function requireSigned(
 async function requireHeld(
   id: Hex,
   amount: bigint,
-  parameters: EscrowModeParameters & ChainCheck,
+  parameters: EscrowModeParameters & EscrowCheck,
 ): Promise<void> {
-  const { escrow, client, requireChain, confirmations = 1 } = parameters;
+  const { escrow, client, requireEscrow, confirmations = 1 } = parameters;
   const { shownWithinMs = 1_000 + 4_000 * confirmations } = parameters;
   if (client === undefined) return;
   const read = async () => {
-    await requireChain?.();
+    await requireEscrow?.();
     return await readEscrowState(client, escrow, id, confirmations);
   };
   let fault: unknown;

@@ -31,7 +31,7 @@ import { type Deployer, deployRegistries } from "../../support/deployRegistries.
 
 /** Expects that verify-feedback accepts a response with a verdict, and names every change in it. */
 async function expectReadAs(text: string, hash: string): Promise<void> {
-  const holding = await verifyFeedback(text, { hash });
+  const holding = await verifyFeedback(text, { hash, isResponse: true });
   expect(holding.findings.filter(({ holds }) => holds === false)).to.deep.equal([]);
   expect(holding.findings.filter(({ holds }) => holds).map(({ field }) => field)).to.deep.equal([
     ...["file", "verdict_proof", "verdict_proof.entry.signature", "receipt_proof"],
@@ -42,7 +42,9 @@ async function expectReadAs(text: string, hash: string): Promise<void> {
   expect(unchecked).to.deep.equal(["verdict_proof.auditor", ...anchors, "event"]);
   const file = JSON.parse(text);
   const wrongOf = async (changes: object) => {
-    const { valid, findings } = await verifyFeedback(writeJsonFile({ ...file, ...changes }).text);
+    const { valid, findings } = await verifyFeedback(writeJsonFile({ ...file, ...changes }).text, {
+      isResponse: true,
+    });
     return [valid, ...findings.filter(({ holds }) => holds === false).map(({ field }) => field)];
   };
   const other = file.clientAddress.replace(/.$/, (last: string) => (last === "0" ? "1" : "0"));
@@ -51,14 +53,27 @@ async function expectReadAs(text: string, hash: string): Promise<void> {
   expect(await wrongOf({ verdict_proof: file.receipt_proof })).to.deep.equal([false, "verdict_proof.entry"]);
   expect((await wrongOf({ verdict_proof: index }))[0]).to.equal(false);
   expect((await wrongOf({ note: "more" }))[0]).to.equal(false);
-  expect((await verifyFeedback(text, { hash: `0x${"00".repeat(32)}` })).valid).to.equal(false);
+  expect((await verifyFeedback(text, { hash: `0x${"00".repeat(32)}`, isResponse: true })).valid).to.equal(
+    false,
+  );
+  await expectNoFeedback(text);
 }
 
 /** Expects that verify-feedback says of a note about spam that it proves nothing. */
 async function expectSpamRead(text: string): Promise<void> {
-  const { valid, findings } = await verifyFeedback(text);
+  const { valid, findings } = await verifyFeedback(text, { isResponse: true });
   expect(valid).to.equal(true);
   expect(findings.find(({ field }) => field === "spam")).to.deep.include({ holds: null });
+  await expectNoFeedback(text);
+}
+
+/** Expects that a response does not pass as a feedback, although each of its own checks holds. */
+async function expectNoFeedback(text: string): Promise<void> {
+  const { valid, file, findings } = await verifyFeedback(text);
+  expect([valid, file]).to.deep.equal([false, undefined]);
+  expect(findings.filter(({ holds }) => holds === false)).to.deep.equal([
+    { field: "format", holds: false, detail: "is a response to a feedback, and shows no feedback" },
+  ]);
 }
 
 describe("tallystick erc8004", () => {

@@ -4,6 +4,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { Command } from "commander";
 import { InvalidInputError } from "tallystick-protocol/errors";
+import { base, baseSepolia } from "tallystick-sdk/chain/paymentNetwork";
 import { registerKeeper } from "../../../scripts/commands/keeper.ts";
 import { readKeeperConfig } from "../../../scripts/keeper/config.ts";
 import { runKeeper } from "../../../scripts/keeper/runKeeper.ts";
@@ -61,6 +62,16 @@ describe("the settings of a keeper", () => {
     });
   });
 
+  it("name the token of the escrow, which is known on Base", () => {
+    const token = `0x${"7a".repeat(20)}`;
+    const tokenOf = (changes: object) => readKeeperConfig({ ...settings, ...changes }).token;
+    expect(tokenOf({})).to.equal(undefined);
+    expect(tokenOf({ CHAIN_ID: "8453" })).to.equal(base.token);
+    expect(tokenOf({ CHAIN_ID: "84532" })).to.equal(baseSepolia.token);
+    expect(tokenOf({ CHAIN_ID: "8453", TOKEN_ADDRESS: token })).to.equal(token);
+    expect(faults({ TOKEN_ADDRESS: "0x12" })).to.deep.equal(["TOKEN_ADDRESS"]);
+  });
+
   it("must name one escrow", () => {
     const other = `0x${"aa".repeat(20)}`;
     expect(faults({ ESCROWS: "" })).to.deep.equal(["ESCROWS"]);
@@ -116,7 +127,7 @@ describe("the command that starts a keeper", () => {
 });
 
 describe("a keeper that is asked again and again", () => {
-  it("answers 429 with Retry-After to one address, and stays healthy", async () => {
+  it("answers 429 with Retry-After to one address, and still tells its health", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
     // Nothing needs to answer at the RPC address, because no request of this test reaches the chain.
     const quiet = { KEEPER_PORT: "0", KEEPER_ROUND_MS: "600000", KEEPER_DIR: folder };
@@ -130,7 +141,11 @@ describe("a keeper that is asked again and again", () => {
       expect((served?.length ?? 0) + (refused?.length ?? 0)).to.equal(60);
       expect(served?.length, "a part of what ten seconds allow").to.be.within(1, 40);
       for (const { headers } of refused ?? []) expect(headers.get("retry-after")).to.match(/^[1-9][0-9]?$/);
-      expect((await fetch(`${keeper.url}/health`)).status).to.equal(200);
+      const health = await fetch(`${keeper.url}/health`);
+      expect(
+        [health.status, ((await health.json()) as { code: string }).code],
+        "no RPC answers",
+      ).to.deep.equal([503, "chain_unreachable"]);
     } finally {
       await keeper.close();
       await rm(folder, { recursive: true });

@@ -62,6 +62,8 @@ export async function openKeeperWorld(shared?: SdkChain) {
   return {
     chain,
     calls,
+    /** Calls of the contract that anybody else sends. */
+    strangers,
     spent,
     treasury,
     worth: { minAmount: 10_000n, fee: { recipient: treasury.address } },
