@@ -327,7 +327,10 @@ describe("the money of a hire that is resumed", () => {
       ...{ modeOf, verify: passed(true), atMs: 10 * LATENCY_MS },
     });
     expect(outcomes[0]).to.include({ isOver: false, money: "authorized", escrow: null });
-    expect(outcomes[0]?.error).to.be.instanceOf(NoSellerError).and.include({ code: "no_recovery" });
+    expect(outcomes[0])
+      .to.have.property("error")
+      .that.is.instanceOf(NoSellerError)
+      .and.includes({ code: "no_recovery" });
     // The seller is not asked.
     expect(did).to.deep.equal(["recall 700"]);
     expect([isOpen, state]).to.deep.equal([true, "open"]);

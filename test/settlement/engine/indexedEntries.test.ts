@@ -265,7 +265,7 @@ describe("what the index says of the entries that it has", () => {
         { type: "review" },
         { ledger: "local" },
       ])
-        older("review", { ...names, ...body });
+        older("review", { ...names, ...body } as Body);
       expect([index.reviews, index.indexOfRecord("review p")]).to.deep.equal([0, undefined]);
       const at = older("review", body);
       expect(index.reviewOf("p")).to.include({ index: at });

@@ -209,13 +209,12 @@ describe("a page that is fetched", () => {
 describe("the lines of a ledger that are fetched", () => {
   const network = useAnswers();
   const id = `0x${"ab".repeat(32)}` as const;
-  const all = (from: number, to: number, signal?: AbortSignal) =>
-    Array.fromAsync(
-      fetchLedgerLines({
-        ...{ baseUrl: "https://log.example", ledgerId: id, from, to, pauseMs: 0 },
-        ...(signal && { signal }),
-      }),
-    );
+  const all = async (from: number, to: number, signal?: AbortSignal): Promise<Buffer[][]> => {
+    const pages: Buffer[][] = [];
+    const of = { baseUrl: "https://log.example", ledgerId: id, from, to, pauseMs: 0 };
+    for await (const page of fetchLedgerLines({ ...of, ...(signal && { signal }) })) pages.push(page);
+    return pages;
+  };
   const lines = (count: number) => "x\n".repeat(count);
   const at = (from: number, to: number) =>
     `https://log.example/v1/ledger/entries?ledger=${id}&from=${from}&to=${to}`;

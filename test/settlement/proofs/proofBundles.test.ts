@@ -105,9 +105,11 @@ describe("the proofs of an entry", () => {
       [4, SIZE],
     ] as const) {
       const proof = parseTlogProof(await makeTlogProof(index, sources()));
-      expect([proof.index, Buffer.from(proof.extra).toString(), proof.checkpoint]).to.deep.equal([
-        ...[index, await line(index), stored(size).note],
-      ]);
+      expect([
+        proof.index,
+        Buffer.from(proof.extra as Uint8Array).toString(),
+        proof.checkpoint,
+      ]).to.deep.equal([...[index, await line(index), stored(size).note]]);
       expect(proof.proof.map(toHex)).to.deep.equal(ledger.tree.inclusionProof(index, size).map(toHex));
     }
   });
