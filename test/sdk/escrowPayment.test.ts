@@ -148,6 +148,13 @@ describe("a payment into an escrow", () => {
     expect(hireIn(await sign({}, {})).arbiter).to.equal(ZERO_ADDRESS);
   });
 
+  it("is into the buyer's escrow, with its fee recipient and arbiter, in whatever case their addresses are written", async () => {
+    const mixed = (text: `0x${string}`) => `0x${text.slice(2).toUpperCase()}` as const;
+    const allowed = { escrow: mixed(ESCROW), feeRecipient: mixed(KEEPER), arbiter: mixed(address("ab")) };
+    const hire = hireIn(await sign(allowed, withFee(FEE)));
+    expect(hire).to.include({ fee: FEE, feeRecipient: KEEPER, arbiter: address("ab") });
+  });
+
   it("has a deadline in whole seconds, rounded up, so that the latency and the window fit", async () => {
     time = NOW_MS + 1;
     const signed = await sign({}, {});

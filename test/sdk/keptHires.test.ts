@@ -276,6 +276,17 @@ describe("the stored notes about a hire", () => {
     expect(await store.get("call/young"), "an hour later").to.equal(undefined);
   });
 
+  it("are not replaced by a first note, unless they are older than a month", async () => {
+    let time = KEPT_MS;
+    const kept = keptHires(memoryStore(), account, () => time);
+    const first = { ...running("key"), startedAt: time } as KeptHire;
+    expect(await kept.putNew(first)).to.equal(true);
+    const second = { ...first, asked: "another", startedAt: time + 1 };
+    expect([await kept.putNew(second), await kept.get("key")]).to.deep.equal([false, first]);
+    time += KEPT_MS;
+    expect([await kept.putNew(second), await kept.get("key")]).to.deep.equal([true, second]);
+  });
+
   it("do not fail because another note cannot be read, which stays", async () => {
     const store = memoryStore();
     const damaged = ["call/damaged", "turn/damaged"];

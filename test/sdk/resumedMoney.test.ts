@@ -323,8 +323,16 @@ describe("the money of a hire that is resumed", () => {
     const modeOf = () => {
       throw new NoSellerError({ code: "no_recovery", message: "not on the list" });
     };
-    const { outcomes, isOpen, state } = await resume({ modeOf, verify: passed(true), atMs: 10 * LATENCY_MS });
-    expect(outcomes[0]).to.include({ isOver: false, money: "authorized" });
+    const { did, outcomes, isOpen, state } = await resume({
+      ...{ modeOf, verify: passed(true), atMs: 10 * LATENCY_MS },
+    });
+    expect(outcomes[0]).to.include({ isOver: false, money: "authorized", escrow: null });
+    expect(outcomes[0])
+      .to.have.property("error")
+      .that.is.instanceOf(NoSellerError)
+      .and.includes({ code: "no_recovery" });
+    // The seller is not asked.
+    expect(did).to.deep.equal(["recall 700"]);
     expect([isOpen, state]).to.deep.equal([true, "open"]);
   });
 

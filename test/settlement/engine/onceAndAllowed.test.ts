@@ -22,7 +22,7 @@ import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
 import { outcomeUnknown } from "../../../services/settlement/standby/storeErrors.ts";
 import { faultyDisk } from "../support/faultyDisk.ts";
-import { buyer, listingBody, seller } from "../support/records.ts";
+import { buyer, listingBody, receiptBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW } from "../support/testService.ts";
 
@@ -33,6 +33,7 @@ const RULES = {
     stop: { allow: false },
     "*": { allow: false },
   },
+  comparators: [{ path: "summary", comparator: "normalised" }],
 };
 const NOBODY = { claimAttestor: undefined, receiptOf: async () => undefined };
 const ruleBookOf = () =>
@@ -45,6 +46,7 @@ describe("what an engine settles", () => {
   let ledger: DiskLedger;
   let held: HeldProposals;
   let gate: LedgerGate;
+  let index: LedgerIndex;
   let disk: ReturnType<typeof faultyDisk>;
   let rejected: string[];
   let engineIn: (
@@ -54,7 +56,7 @@ describe("what an engine settles", () => {
   let engine: SettlementEngine;
 
   async function start(): Promise<void> {
-    const index = new LedgerIndex();
+    index = new LedgerIndex();
     const ruleBook = ruleBookOf();
     rejected = [];
     disk = faultyDisk();
@@ -446,6 +448,78 @@ describe("what an engine settles", () => {
     const [, named, , unnamed] = await payloads();
     expect(named).to.include({ agent, divergence: 1 });
     expect(unnamed).not.to.have.property("divergence");
+  });
+
+  it("records how much the shadow of a named agent's work differed if it is settled at once", async () => {
+    const agent = buyer.address.toLowerCase() as `0x${string}`;
+    const near = { dataUpdate: { action: "pay", usd: 10n, a: 1n, b: 1n, c: 1n, d: 1n, e: 1n, f: 2n } };
+    const given = { ...near.dataUpdate, f: 1n };
+    for (const [changes, shadow] of [
+      [{ agent }, near],
+      [{}, near],
+      [{ agent }, undefined],
+    ] as const)
+      expect((await engine.settle(proposal(given, changes), shadow)).status).to.equal("SETTLED");
+    const [named, unnamed, alone] = await payloads();
+    expect(named?.divergence).to.be.a("number").within(0.001, 0.15);
+    expect(unnamed).not.to.have.property("divergence");
+    expect(alone).not.to.have.property("divergence");
+  });
+
+  it("has what the comparators of the rules said of its texts, and of a held proposal too", async () => {
+    const texts = (summary: string) => ({ action: "pay", usd: 1n, summary });
+    const equal = { path: "summary", comparator: "normalised", equal: true, shadow: "all  PAID" };
+    const settled = await engine.settle(proposal(texts("All paid.")), { dataUpdate: texts("all  PAID") });
+    expect(settled.status).to.equal("SETTLED");
+    const far = (await engine.settle(proposal(texts("All paid.")), { dataUpdate: texts("Nothing") })) as {
+      status: string;
+      id: string;
+    };
+    const [payload] = await payloads();
+    expect(payload?.comparisons).to.deep.equal([equal]);
+    expect(far.status).to.equal("ESCROWED");
+    const { payload: kept } = await held.content(far.id);
+    expect(kept.comparisons).to.deep.equal([{ ...equal, equal: false, shadow: "Nothing" }]);
+  });
+
+  it("is the review alone if what it releases cannot be settled here any more", async () => {
+    const id = await hold(pay(60n));
+    const { content } = held;
+    let reads = 0;
+    held.content = async (of) => {
+      if (reads++ > 0) throw new TallystickError({ code: "held_corrupt", message: "It is damaged." });
+      return await content.call(held, of);
+    };
+    const answer = await engine.settleReview(await release(id));
+    expect(answer)
+      .to.include({ status: "SETTLED", known: false, index: 0 })
+      .and.not.have.property("released");
+    held.content = content;
+    // Nothing of the budget stays reserved for it.
+    expect((await engine.settle(pay(100n))).status).to.equal("SETTLED");
+  });
+
+  it("is a rating only of a receipt in this ledger", async () => {
+    const receipt = await signRecord({ type: "receipt", body: receiptBody(), account: seller });
+    const listing = await signRecord({ type: "listing", body: listingBody(), account: seller });
+    const { hash } = (await engine.settleRecord(receipt)) as SettledRecord;
+    const { hash: other } = (await engine.settleRecord(listing)) as SettledRecord;
+    const rate = async (of: string, by = engine) => {
+      const body = { receipt: of, side: "buyer", stars: 5 };
+      const record = await signRecord({ type: "rating", ledger: "local", body, account: buyer });
+      return by.settleRecord(record).then(
+        ({ status }) => status,
+        ({ code }: TallystickError) => code,
+      );
+    };
+    expect(await rate("ab".repeat(32))).to.equal("unknown_receipt");
+    expect(await rate(other)).to.equal("unknown_receipt");
+    expect(await rate(hash)).to.equal("SETTLED");
+    // Two hashes may have one place in the index.
+    const { indexOfHash } = index;
+    index.indexOfHash = () => 0;
+    expect(await rate(other)).to.equal("unknown_receipt");
+    index.indexOfHash = indexOfHash;
   });
 
   it("counts a rejection for its agent, and none in a sandbox", async () => {

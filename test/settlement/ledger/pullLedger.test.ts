@@ -103,6 +103,22 @@ describe("a ledger that is pulled from a follower", () => {
     await ledger.close();
   });
 
+  it("asks a source that gives other entries, or none, only once", async () => {
+    for (const [status, code] of [
+      [200, "source_contradicts"],
+      [404, "source_unavailable"],
+    ] as const) {
+      asked = [];
+      answer = (page, _from, _request, response) => {
+        response.statusCode = status;
+        response.end(page.map((line) => `${line.replace("task-7", "task-8")}\n`).join(""));
+      };
+      expect(await refusal(pull(200))).to.equal(code);
+      expect(asked).to.have.length(1);
+      expect(readFileSync(target(), "latin1")).to.equal("");
+    }
+  });
+
   it("belongs to the user of the service, also if root pulls it into nothing", async () => {
     const service = process.getuid?.() === 0 ? 54_321 : (process.getuid?.() ?? 0);
     rmSync(folder(), { recursive: true });

@@ -50,10 +50,13 @@ const RECORDS =
 const PAYMENTS =
   "{buyer/{escrowPayment,hireByKey,judgeTerms,keptHires,reports,resumeHires},seller/receiptOutbox}.ts";
 
+/** Its tests need a chain. */
+const FACILITATOR = "packages/sdk/x402/localFacilitator.ts";
+
 /**
  * Every part in which an unnoticed change may cost money or make a published number wrong. A room consists of the parts whose
- * names begin with its name. Each part has its own tests and its own kept outcomes. The tests of `settlement/ledger`,
- * `settlement/anchoring`, `sdk/hires` and `sdk/keeper` need a chain or a disk, so these parts take longest.
+ * names begin with its name. Each part has its own tests and its own kept outcomes. Some tests of `settlement/anchoring`
+ * and `sdk/keeper` need a chain, so these parts take longest.
  */
 export const rooms: Room[] = [
   derive(
@@ -138,14 +141,15 @@ export const rooms: Room[] = [
       ...[RULES, RECORDS].map((others) => `!services/settlement/engine/${others}`),
     ],
     tests: [
-      "test/settlement/engine/{diskList,heldIndex,heldProposals,indexRetry,ledgerIndex,lookUps,onceAndAllowed,settlementEngine}.test.ts",
+      "test/settlement/engine/{diskList,heldFile,heldIndex,heldIndexFile,heldProposals,indexDatabase,indexRefusals,indexRetry,indexedEntries,ledgerIndex,lookUps,onceAndAllowed,settlementEngine,taskStatus}.test.ts",
       "test/settlement/routes/{reviews,reading}.test.ts",
       "test/settlement/refusedIndex.test.ts",
     ],
   },
   {
     name: "settlement/ledger",
-    sources: ["services/settlement/{ledger,keys}/*.ts"],
+    // In a thread no mutant is active, so the code of the thread has no part of its own.
+    sources: ["services/settlement/{ledger,keys}/*.ts", "!services/settlement/ledger/partWorker.ts"],
     tests: [
       "test/settlement/{ledger,keys}/*.test.ts",
       "test/settlement/engine/{settlementEngine,onceAndAllowed}.test.ts",
@@ -156,7 +160,7 @@ export const rooms: Room[] = [
     name: "settlement/anchoring",
     sources: ["services/settlement/{anchoring,proofs,claims}/*.ts"],
     tests: [
-      "test/settlement/{anchoring,proofs}/*.test.ts",
+      "test/settlement/{anchoring,proofs,claims}/*.test.ts",
       "test/settlement/routes/{claims,proofs}.test.ts",
       "test/settlement/keyRotation.test.ts",
     ],
@@ -170,20 +174,36 @@ export const rooms: Room[] = [
   },
   {
     name: "sdk/keeper",
-    sources: ["packages/sdk/{chain,escrow}/**/*.ts"],
+    sources: ["packages/sdk/{chain,escrow}/**/*.ts", FACILITATOR],
     tests: [
       "test/sdk/{chainReads,escrowBatch,escrowRelay,gasAccounts,httpRelay,instructionBook,keeperAdvances,keeperApp,keeperOutcomes}.test.ts",
       "test/sdk/{escrowCalls,escrowSignature,transactionSender,tryCall}.test.ts",
-      "test/sdk/{keeper,keeperHostile,keeperPhases,escrow}.test.ts",
+      "test/sdk/{keeper,keeperHostile,keeperPhases,escrow,localFacilitator}.test.ts",
     ],
   },
   {
-    name: "sdk/hires",
-    sources: ["packages/sdk/{budget,buyer,seller,store,x402}/**/*.ts", `!packages/sdk/${PAYMENTS}`],
+    name: "sdk/stores",
+    sources: ["packages/sdk/{budget,store,x402}/**/*.ts", `!${FACILITATOR}`],
     tests: [
-      "test/sdk/*.test.ts",
-      "!test/sdk/{soak,pack,sellerProcess,endAtEveryWrite,agent0,keeper*}.test.ts",
+      "test/sdk/{budget,budgetBooks,fileStore,jobLeases,orderedWrites,paymentHeaders,requireStoreOf,turnsByKey}.test.ts",
     ],
+    longestTestMs: 60_000,
+  },
+  {
+    name: "sdk/buyer",
+    sources: ["packages/sdk/buyer/**/*.ts", `!packages/sdk/${PAYMENTS}`],
+    tests: [
+      "test/sdk/{avoidedSellers,chainReads,findSellers,hireByKey,hireFailure,keptHires,requirements,resumedMoney,sellersInTurn,withAskedAt}.test.ts",
+    ],
+    longestTestMs: 20_000,
+  },
+  {
+    name: "sdk/seller",
+    sources: ["packages/sdk/seller/**/*.ts", `!packages/sdk/${PAYMENTS}`],
+    tests: [
+      "test/sdk/{callbacks,directMode,escrowModeDeposit,escrowModeSignature,freeCalls,hiredBefore,markDelivery,oldWork,unfinishedJobs}.test.ts",
+    ],
+    longestTestMs: 20_000,
   },
 
   {
