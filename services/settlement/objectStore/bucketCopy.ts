@@ -98,10 +98,10 @@ export class BucketCopy {
     const text = Buffer.from(ours.text);
     const isWritten = await bucket.put(CHECKPOINT_FILE, text, { ...CHECKPOINT_FORM, condition, signal });
     // If the write was refused, the answer to an earlier attempt may have been lost. So the checkpoint is read again.
-    // If somebody else wrote another one, the next round compares it.
+    // If somebody else wrote another one, or removed it, the next round sees that.
     const after = isWritten ? ours : (await this.#shown(signal)).checkpoint;
-    if (after === undefined) throw hidden(bucket.where, CHECKPOINT_FILE);
-    if (after.text === ours.text) this.#size = size;
+    if (after === undefined && there === undefined) throw hidden(bucket.where, CHECKPOINT_FILE);
+    if (after?.text === ours.text) this.#size = size;
   }
 
   async #shown(signal: AbortSignal | undefined): Promise<Shown> {

@@ -73,7 +73,7 @@ describe("the rows that a list skips, because nobody may notice them", () => {
       const whole = await readPage<never>(reader(), list(), { size: 100, backward: false, after: null });
       const all = whole.rows.map(({ row }) => sellerOf(row));
       expect(all.toSorted()).to.deep.equal(SELLERS.toSorted());
-      const secrets = fc.subarray(SELLERS);
+      const secrets = fc.subarray<string>(SELLERS);
       await fc.assert(
         fc.asyncProperty(
           secrets,
