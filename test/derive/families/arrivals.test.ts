@@ -95,6 +95,17 @@ for (const form of FORMS)
           [10, 6, 5, full],
         ]),
       ).to.equal(null);
+      // What brings nothing does not count, so the money stays unknown.
+      for (const [value, more] of [
+        [0, {}],
+        [9, { from: BUYER }],
+      ] as const)
+        expect(
+          arrivedUpTo(form, 10, 9, [
+            [10, 4, 7, full],
+            [10, 5, value, more],
+          ]),
+        ).to.equal(null);
     });
   });
 

@@ -111,6 +111,17 @@ describe("the money that a buyer brought from outside", () => {
     expect(rowOf(P)).to.deep.equal(row(P, 1, 0n));
   });
 
+  it("comes from a wallet before the buyer only as far as the buyer's own does not suffice", () => {
+    const { take, rowOf } = scene([
+      [P, X, 100, "hub"],
+      [B, X, 5, "hub"],
+      [B, P, 40],
+    ]);
+    expect(take(30)).to.equal(30);
+    expect(rowOf(B)).to.deep.equal(row(B, 2, 0n, P, 15n));
+    expect(rowOf(P)).to.deep.equal(row(P, 1, 75n));
+  });
+
   it("does not come through a wallet that did not fund the buyer", () => {
     expect(
       scene([
@@ -129,6 +140,8 @@ describe("the money that a buyer brought from outside", () => {
     expect(late.take(30)).to.equal(0);
     expect(late.rowOf(B)).to.deep.equal(row(B, 16, 0n));
     expect(late.take(30)).to.equal(30);
+    const latest = direct(33);
+    expect([latest.take(30), latest.take(30), latest.take(30)]).to.deep.equal([0, 0, 30]);
     // One look at the buyer's transfer from P, and fifteen at those of P.
     const through = (before: number) => scene([...many(P, X, before), [P, X, 50, "hub"], [B, P, 50]]);
     expect(through(14).take(30)).to.equal(30);

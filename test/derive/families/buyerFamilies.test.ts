@@ -82,6 +82,13 @@ describe("what a family adds to a seller's figures", () => {
     expect(figures(context)).to.deep.equal([0, 0, 0, 0n, 0n, 0]);
   });
 
+  it("is one more buyer also if it rated nothing and brought nothing", () => {
+    const context = scene();
+    changeBuyerFamily(context, hire({ outcome: "neutral", brought: 0n }), 1);
+    expect(figures(context)).to.deep.equal([1, 0, 0, 0n, 0n, 0]);
+    expect(rowOf(context)).to.include({ isIndependent: true, share: null, kept: 0n });
+  });
+
   it("is a share with nine decimals, rounded half up", () => {
     const context = scene();
     for (const outcome of ["success", "failure", "success"])
@@ -231,8 +238,15 @@ describe("what a family adds to a seller's figures, when something else changed"
   it("is computed again only for a known pair, and a row without a change is not written", () => {
     const context = sold();
     const before = rowOf(context);
+    const put = context.store.put.bind(context.store);
+    const written: string[] = [];
+    context.store.put = (table, row) => {
+      written.push(table);
+      put(table, row);
+    };
     settleBuyerFamily(context, S, F);
     expect(rowOf(context)).to.equal(before);
+    expect(written).to.deep.equal([]);
     settleBuyerFamily(context, S, G);
     settleBuyerFamily(context, G, F);
     expect(rowOf(context, G)).to.equal(null);
@@ -304,6 +318,9 @@ describe("the stake of a hire", () => {
     const own = funded(6);
     own.store.put("familyMember", memberRow(S, F, F));
     none(own);
+    // The money may stay with a payee of another family, but not the money of the seller's own family.
+    spend(own, P, [50, 0]);
+    none(own, { payee: P });
     const deep = funded(6);
     deep.store.put("familyMember", memberRow(B, F, "deep"));
     none(deep);

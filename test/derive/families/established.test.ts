@@ -76,6 +76,19 @@ describe("the purchases of a family", () => {
     expect(count("b", -1)).to.equal(0);
     expect(count("b", 1)).to.equal(1);
   });
+
+  it("let the next tick look at the family only when the number of families of sellers changed", () => {
+    const context = at(START + 500, { ticks: 4 });
+    const touched = () => context.store.get("family", F)?.touched;
+    countPurchasesOfFamily(context, F, "a", 1);
+    const next = at(START + 500, { ticks: 5, store: context.store });
+    countPurchasesOfFamily(next, F, "a", 1);
+    expect(touched()).to.equal(4);
+    countPurchasesOfFamily(next, F, "a", -1);
+    expect(touched()).to.equal(4);
+    countPurchasesOfFamily(next, F, "a", -1);
+    expect(touched()).to.equal(5);
+  });
 });
 
 describe("an established family", () => {

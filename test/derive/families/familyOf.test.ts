@@ -135,6 +135,8 @@ describe("the family of a wallet, in a log of relevant transfers", () => {
     };
     const ask = (it: Read) => reads.push(it) === 0;
     expect(asked(contextAt(90, 4, { form: "relevant", ask }))).to.deep.equal([["firstSpent", [90, 4]]]);
+    const open = familyOf(contextAt(90, 4, { form: "relevant", ask }), B, LATEST);
+    expect(open).to.deep.equal(founder(B, 90, 4));
     const known = contextAt(90, 4, { form: "relevant", ask });
     spend(known, B, [20, 3]);
     expect(asked(known)).to.deep.equal([["transfersTo", [20, 3]]]);

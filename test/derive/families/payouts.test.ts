@@ -56,6 +56,9 @@ describe("the payer of a transfer that leaves an escrow contract", () => {
     expect(pay(PAYEE, 70n, { log: 99 })).to.equal(BUYER);
     expect(pay(PAYEE, 70n, { block: BLOCK + 1 })).to.equal(null);
     expect(pay(PAYEE, 70n, { from: OTHER })).to.equal(null);
+    const late = settled(contextAt(BLOCK, 40), 40);
+    expect(pay(PAYEE, 70n, { log: 5 }, late)).to.equal(null);
+    expect(pay(PAYEE, 70n, { log: 41 }, late)).to.equal(BUYER);
     // A settlement without a log number is at the beginning of its block.
     const first = settled(contextAt(BLOCK, 4), null);
     expect(pay(PAYEE, 70n, { log: 1 }, first)).to.equal(BUYER);
