@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
+import { saveAgents } from "tallystick-derive/agentRow";
+import { type ApplyContext, openContext } from "tallystick-derive/applyContext";
+import { elevatedUntil, raiseElevation } from "tallystick-derive/audits/elevations";
+import { clusterOf, dropTrips, joinCluster, sharedClusterSize } from "tallystick-derive/clusters";
+import { emptyRow } from "tallystick-derive/emptyRow";
+import { allItems } from "tallystick-derive/lists";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Row } from "tallystick-derive/tables";
 import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { base32 } from "tallystick-protocol/base32";
 import { DAY, EventLog, HOUR, wallet } from "./eventLog.ts";
@@ -268,6 +276,66 @@ describe("funding origin", () => {
     expect(Object.entries(clusters).map(([name, { size }]) => [name, size])).to.deep.equal([[id, 5]]);
   });
 
+  it("looks at whole spans only if one began before the parameters were widened; the same parameters again do not widen them", async () => {
+    const operator = wallet(900);
+    const narrow = { operator, fundingSpanSeconds: 35, deployBatchBlocks: 1 };
+    // As above. If whole spans are looked at, the id comes from all five members.
+    for (const [when, others, count] of [
+      ["before", 3, 4],
+      ["between", 3, 5],
+      ["after", 3, 5],
+      ["after", 2, 4],
+    ] as const) {
+      const log = new EventLog({ operator });
+      log.record("params", operator, { ...narrow, version: 2, clusterOthers: others + 1 });
+      const widen = () => log.record("params", operator, { ...narrow, version: 3, clusterOthers: 3 });
+      if (when === "before") widen();
+      for (const n of [1, 2, 5, 3, 4]) {
+        log.after(10).transfer(funder, wallet(n), 1_000_000);
+        if (when === "between" && n === 2) widen();
+      }
+      for (const n of [1, 2, 3, 4]) log.after(60).listing(wallet(n), `text.task${n}`);
+      if (when === "after") widen();
+      log.after(60).listing(wallet(5), "text.task5");
+      const event = log.events.at(-1);
+      const place = event?.kind === "record" ? [event.block, event.log, event.seq] : [];
+      const members = [5, 4, 3, 2, 1].slice(0, count).toSorted().map(wallet);
+      const name = JSON.stringify(["ownership", ...place, members]);
+      const id = `clst_${base32(createHash("sha256").update(name).digest()).slice(0, 26)}`;
+      expect(Object.keys((await log.derive()).clusters), `${when}, ${others}`).to.deep.equal([id]);
+    }
+  });
+
+  it("looks back from the end of a span to a funding in the second in which the parameters were widened", async () => {
+    const operator = wallet(900);
+    for (const [gap, size] of [
+      [DAY, 6],
+      [DAY + 1, 0],
+    ] as const) {
+      const log = new EventLog({ operator, clusterOthers: 5 });
+      register(log, [...agents, wallet(6)]);
+      for (const agent of agents) log.transfer(funder, agent, 1_000_000);
+      log.record("params", operator, { operator, version: 2, clusterOthers: 2 });
+      log.after(gap, 300).transfer(funder, wallet(6), 1_000_000);
+      expect((await clustersOf(log)).flat(), `${gap} s`).to.have.length(size);
+    }
+  });
+
+  it("remembers one member of each cluster of a funder that is no agent yet, and none of a batch", async () => {
+    const log = new EventLog();
+    const rememberedOf = async (it = funder) => allItems((await log.derive()).store, `trips/${it}`);
+    register(log, agents.slice(0, 4));
+    for (const agent of agents.slice(0, 4)) log.after(1).transfer(funder, agent, 1_000_000);
+    expect(await rememberedOf()).to.deep.equal([wallet(4)]);
+    register(log, [wallet(5)]);
+    log.transfer(funder, wallet(5), 1_000_000);
+    expect(await rememberedOf(), "the same cluster").to.deep.equal([wallet(4)]);
+    const others = [11, 12, 13, 14].map(wallet);
+    register(log, others, 1);
+    for (const agent of others) log.after(2 * DAY).transfer(wallet(101), agent, 1_000_000);
+    expect(await rememberedOf(wallet(101))).to.deep.equal([]);
+  });
+
   it("gives a cluster the id from the presumed payment that is due first; of payments due in the same 300 seconds, the first one", async () => {
     const operator = wallet(900);
     for (const [reconcileSeconds, named] of [
@@ -384,6 +452,316 @@ function everySpan(fundings: { from: number; to: number; time: number }[]): numb
   }
   return groups.map((group) => [...group].sort()).sort();
 }
+
+describe("a hub's signals", () => {
+  const operator = wallet(900);
+  const publish = (log: EventLog, version: number, hubs: Address[]) =>
+    log.after(60).record("params", operator, { operator, version, hubs });
+  /** Each sum is larger than all earlier ones together, so each transfer is a funding transfer. */
+  const fund = (log: EventLog, from: Address, members: Address[], apart = 1) => {
+    for (const member of members)
+      log.after(apart).transfer(from, member, 100_000n * 2n ** BigInt(log.events.length));
+  };
+  const wallets = (first: number, count = 4) => Array.from({ length: count }, (_, n) => wallet(first + n));
+  const groupsOf = async (log: EventLog) =>
+    (await clustersOf(log))
+      .filter((it) => it.length > 0)
+      .map((it) => it.toSorted())
+      .toSorted();
+  const hub = wallet(200);
+
+  /** The hub joins an agent to three others, and is published. So the agent's other clusters are built again. */
+  const joinAndPublish = (log: EventLog, agent: Address, version = 2) => {
+    register(log, wallets(91, 3));
+    fund(log.after(2 * DAY), hub, [...wallets(91, 3), agent]);
+    publish(log, version, [hub]);
+  };
+
+  it("are dropped, and a funder that is an agent stays with the groups of its own signals, but not with its deploy batches", async () => {
+    const [batch, ring] = [wallets(11), wallets(21)];
+    const log = new EventLog({ operator });
+    fund(log, funder, batch, 2 * DAY);
+    register(log, batch, 1);
+    fund(log.after(DAY, 300), funder, ring);
+    register(log, [...ring, funder]);
+    joinAndPublish(log, wallet(21));
+    expect(await groupsOf(log)).to.deep.equal([batch, [...ring, funder]]);
+  });
+
+  it("stay dropped when the clusters of a later signal of the same funder are built again", async () => {
+    const [early, late] = [wallets(11), wallets(21)];
+    const log = new EventLog({ operator });
+    register(log, [...early, ...late]);
+    fund(log, funder, early);
+    publish(log, 2, [funder]);
+    publish(log, 3, []);
+    fund(log.after(2 * DAY), funder, late);
+    register(log, [funder]);
+    joinAndPublish(log, wallet(21), 4);
+    expect(await groupsOf(log)).to.deep.equal([[...late, funder]]);
+  });
+
+  it("leave the groups of a funder that is no agent apart", async () => {
+    const [one, two] = [wallets(11), wallets(21)];
+    const log = new EventLog({ operator });
+    register(log, [...one, ...two]);
+    fund(log, funder, one);
+    fund(log.after(2 * DAY), funder, two);
+    joinAndPublish(log, wallet(21));
+    expect(await groupsOf(log)).to.deep.equal([one, two]);
+  });
+
+  it("leave clusters that other signals merged in the order in which these signals tripped", async () => {
+    const [one, two] = [wallets(11), wallets(21)];
+    const log = new EventLog({ operator });
+    register(log, [...one, ...two]);
+    fund(log, wallet(101), one);
+    const [first = ""] = Object.keys((await log.derive()).clusters);
+    fund(log, wallet(102), two);
+    const second = Object.keys((await log.derive()).clusters).find((id) => id !== first) ?? "";
+    fund(log, wallet(103), [wallet(11), wallet(12), wallet(21), wallet(22)]);
+    joinAndPublish(log, wallet(24));
+    const { clusters, store } = await log.derive();
+    expect(clusters[first]).to.deep.include({ merged_into: null, size: 8, members: [...one, ...two] });
+    expect(clusters[second]).to.deep.include({ merged_into: first });
+    // A cluster has a list of its own of what was merged into it.
+    const lists = [...store.rows("list").keys()].filter((it) => it.startsWith("merged/"));
+    expect(lists).to.deep.equal([`merged/${first}`]);
+  });
+
+  it("leave the signals of a funder that was an agent as they came: the later ones join nobody earlier than before", async () => {
+    const [one, two, three] = [wallets(11), wallets(21), wallets(31, 3)];
+    const log = new EventLog({ operator });
+    register(log, [funder, ...one, ...two, ...three]);
+    fund(log, funder, one);
+    const [first = ""] = Object.keys((await log.derive()).clusters);
+    fund(log, wallet(102), two);
+    const second = Object.keys((await log.derive()).clusters).find((id) => id !== first) ?? "";
+    fund(log.after(2 * DAY), funder, [...three, wallet(21)]);
+    joinAndPublish(log, wallet(11));
+    const { clusters } = await log.derive();
+    const members = [...one, ...two, ...three, funder];
+    expect(clusters[first]).to.deep.include({ merged_into: null, size: 12, members });
+    expect(clusters[second]).to.deep.include({ merged_into: first });
+  });
+
+  it("are dropped also where another hub's signals were dropped before", async () => {
+    const log = new EventLog({ operator });
+    const members = wallets(11, 7);
+    register(log, members);
+    fund(log, wallet(101), members.slice(0, 4));
+    const [id = ""] = Object.keys((await log.derive()).clusters);
+    fund(log, wallet(102), members.slice(3));
+    expect((await log.derive()).clusters[id]?.size).to.equal(7);
+    publish(log, 2, [wallet(102)]);
+    expect((await log.derive()).clusters[id]).to.include({ size: 4, merged_into: null });
+    publish(log, 3, [wallet(101), wallet(102)]);
+    const { agents: derived, clusters } = await log.derive();
+    expect(clusters[id]).to.include({ size: 0, merged_into: null });
+    for (const it of members)
+      expect(derived[it]).to.deep.include({ cluster_id: null, cluster_size: 1, signals_tripped: [] });
+  });
+
+  it("are dropped once: a wallet that is published as a hub again changes no cluster", async () => {
+    const log = new EventLog({ operator });
+    const members = wallets(11, 7);
+    register(log, members);
+    fund(log, funder, members.slice(0, 4));
+    publish(log, 2, [funder]);
+    publish(log, 3, []);
+    fund(log, wallet(101), members.slice(3));
+    log.tick().after(60);
+    publish(log, 4, [funder]);
+    log.tick();
+    const { store, clusters } = await log.derive();
+    const ids = Object.keys(clusters).filter((id) => clusters[id]?.size === 4);
+    expect(ids.map((id) => store.get("cluster", id)?.touched)).to.deep.equal([0]);
+  });
+
+  it("leave out a funder that becomes an agent later, if only a batch of its agents is left", async () => {
+    const log = new EventLog({ operator });
+    const batch = wallets(11);
+    fund(log, funder, batch, 2 * DAY);
+    register(log, batch, 1);
+    joinAndPublish(log.after(DAY, 300), wallet(11));
+    register(log, [funder]);
+    expect(await groupsOf(log)).to.deep.equal([batch]);
+  });
+
+  it("no longer make one buyer of agents, except those that still share a cluster of either kind", async () => {
+    const log = new EventLog({ operator });
+    const seller = wallet(50);
+    const [alike, owned] = [wallets(11), wallets(21)];
+    register(log, [seller, ...owned]);
+    for (const it of alike) log.after(1, 300).listing(it, "code.review", { endpoint: "https://one.example" });
+    fund(log, wallet(101), owned);
+    const buyers = [...alike.slice(0, 2), ...owned.slice(0, 2)];
+    for (const it of buyers) log.hire(seller, it, { amount: 1_000 });
+    expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(2);
+    fund(log.after(2 * DAY), hub, buyers);
+    expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(1);
+    publish(log, 2, [hub]);
+    expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(2);
+  });
+});
+
+describe("agents that a signal joins", () => {
+  const at = (time = 1_000) => ({ kind: "tick", block: 9, time }) as const;
+  const [one, two, three] = [[1, 2], [3], [4]].map((all) => all.map(wallet)) as [
+    Address[],
+    Address[],
+    Address[],
+  ];
+
+  async function registered() {
+    const log = new EventLog();
+    register(log, [1, 2, 3, 4, 5].map(wallet));
+    return (await log.derive()).store;
+  }
+  const join = (context: ApplyContext, members: Address[], by = funder) =>
+    joinCluster(context, { members, signal: "deploy_batch", funder: by });
+
+  it("change only the leaves of agents and clusters that are different afterwards", async () => {
+    const store = await registered();
+    const step = (members: Address[]) => {
+      const context = openContext(store, at());
+      join(context, members);
+      saveAgents(context);
+      const ids = [...context.touchedClusters].map((id) => [...store.rows("cluster").keys()].indexOf(id));
+      return [ids, [...context.touchedAgents]];
+    };
+    expect(step(one)).to.deep.equal([[0], one]);
+    expect(step(two)).to.deep.equal([[1], two]);
+    expect(step(one), "nothing is new").to.deep.equal([[], []]);
+    // One agent comes from a cluster of one, and one from no cluster.
+    const [clusters, touched] = step([...one, ...two, ...three]);
+    expect([clusters?.toSorted(), touched]).to.deep.equal([[0, 1], three]);
+    const rows = [...store.rows("cluster").values()];
+    expect(rows.map(({ size, mergedInto }) => [size, mergedInto])).to.deep.equal([
+      [4, null],
+      [1, rows[0]?.id],
+    ]);
+  });
+
+  it("raise the cluster's chance of audits to the latest time of any of them, until the cluster splits", async () => {
+    const store = await registered();
+    const context = openContext(store, at());
+    const raise = (n: number, until: number) => raiseElevation(context, wallet(n), "v1", until);
+    const timeOf = (n: number) => {
+      const id = clusterOf(context, wallet(n), "ownership")?.id ?? "";
+      return elevatedUntil(context, id, "v1");
+    };
+    raise(1, 1_010);
+    raise(2, 1_020);
+    raise(3, 1_030);
+    raise(4, 1_040);
+    join(context, one);
+    expect(timeOf(1)).to.equal(1_020);
+    join(context, two);
+    join(context, [wallet(1), wallet(3)]);
+    expect(timeOf(1), "a merged cluster").to.equal(1_030);
+    join(context, [wallet(1), wallet(4)], wallet(101));
+    expect(timeOf(1)).to.equal(1_040);
+    const before = clusterOf(context, wallet(1), "ownership")?.id ?? "";
+    context.touchedClusters.clear();
+    dropTrips(context, wallet(101));
+    expect(timeOf(1)).to.equal(1_030);
+    expect([...context.touchedClusters]).to.include(before);
+    dropTrips(context, funder);
+    expect([timeOf(1), elevatedUntil(context, before, "v1")]).to.deep.equal([0, 0]);
+  });
+
+  it("are dropped from a cluster that then has no members, and its leaf changes", async () => {
+    const store = await registered();
+    const context = openContext(store, at());
+    join(context, one);
+    const id = clusterOf(context, wallet(1), "ownership")?.id ?? "";
+    context.touchedClusters.clear();
+    expect(dropTrips(context, funder)).to.deep.equal({ left: [], members: new Set(one) });
+    expect([...context.touchedClusters]).to.deep.equal([id]);
+    expect(store.get("cluster", id)).to.include({ size: 0, parent: id, mergedInto: null });
+    expect(clusterOf(context, wallet(1), "ownership")).to.equal(null);
+  });
+});
+
+describe("the cluster of an address", () => {
+  const at = { kind: "tick", block: 1, time: 1 } as const;
+  const texts = {
+    windowWeight: "0",
+    ratedWeight: "0",
+    successWeight: "0",
+    escrowWeight: "0",
+    refundedWeight: "0",
+  };
+  const AGENT = {
+    ...emptyRow("agent"),
+    ...texts,
+    auditDisputedWeight: "0",
+    dayVolume: "0",
+    signalsTripped: "",
+  };
+
+  function storeWith(agentRows: { [address: string]: object }, parents: { [id: string]: string }, size = 4) {
+    const store = new MemoryStore();
+    for (const [id, row] of Object.entries(agentRows))
+      store.insert("agent", { ...AGENT, searchRank: "", id, claimStatus: "unclaimed", ...row });
+    for (const [id, parent] of Object.entries(parents))
+      store.insert("cluster", {
+        ...{ id, parent, size, kind: "ownership", ordinal: 0, block: 1, time: 1, touched: null },
+        mergedInto: parent === id ? null : parent,
+      });
+    return store;
+  }
+
+  it("is the root that its first cluster was merged into; after one search each row on the way names the root", () => {
+    const store = storeWith(
+      { a: { ownershipCluster: "one" } },
+      { one: "two", two: "three", three: "four", four: "four" },
+    );
+    const writes: string[] = [];
+    const { update } = store;
+    store.update = (table, id, change) => {
+      writes.push(id);
+      update.call(store, table, id, change as never);
+    };
+    const context = openContext(store, at);
+    expect(clusterOf(context, "a", "ownership")?.id).to.equal("four");
+    expect(clusterOf(context, "a", "fingerprint")).to.equal(null);
+    expect([...store.rows("cluster").values()].map(({ parent }) => parent)).to.deep.equal(
+      Array(4).fill("four"),
+    );
+    expect(writes, "the last row of the way named the root already").to.deep.equal(["one", "two"]);
+    expect(clusterOf(context, "a", "ownership")?.id).to.equal("four");
+    expect(writes).to.have.length(2);
+  });
+
+  it("is shared with another address if both have one root; of two kinds, the larger counts", () => {
+    const store = storeWith(
+      {
+        a: { ownershipCluster: "one", fingerprintCluster: "alike" },
+        b: { ownershipCluster: "two", fingerprintCluster: "alike" },
+        c: { ownershipCluster: "two" },
+        d: { ownershipCluster: "apart" },
+        e: {},
+      },
+      { one: "two", two: "two", apart: "apart" },
+    );
+    store.insert("cluster", {
+      ...(store.get("cluster", "two") as Row<"cluster">),
+      id: "alike",
+      parent: "alike",
+      size: 3,
+    });
+    const context = openContext(store, at);
+    const sizes = ["b", "c", "d", "e", "nobody"].map((it) => sharedClusterSize(context, "a", it));
+    expect(sizes).to.deep.equal([4, 4, 1, 1, 1]);
+    expect([sharedClusterSize(context, "e", "e"), sharedClusterSize(context, "e", "nobody")]).to.deep.equal([
+      1, 1,
+    ]);
+    store.update("cluster", "alike", { size: 9 });
+    expect(["b", "c"].map((it) => sharedClusterSize(openContext(store, at), "a", it))).to.deep.equal([9, 4]);
+  });
+});
 
 describe("deploy batch", () => {
   it("clusters four agents of one funder that are registered within 256 consecutive blocks, however far apart they were funded", async () => {

@@ -24,6 +24,28 @@ describe("escrow hires", () => {
     }
   });
 
+  it("are held from the deposit on, with everything that the deposit says", async () => {
+    const log = new EventLog();
+    const id = log
+      .after(5)
+      .deposit(seller, buyer, { arbiter, payee: wallet(5), fee: 7, feeRecipient: wallet(6) });
+    const deposited = log.events.at(-1);
+    const row = (await log.derive()).store.rows("escrow").get(id);
+    expect(row).to.include({
+      ...{ id, seller, buyer, arbiter, payee: wallet(5), amount: 500_000n, fee: 7n, feeRecipient: wallet(6) },
+      ...{ provider: "swarmwage-partnered", status: "held", delivered: false, resultHash: null, feePaid: 0n },
+      ...{
+        depositedBlock: log.block,
+        depositedTime: log.time,
+        depositedLog: log.lastLog,
+        deadline: log.time + 60,
+      },
+      ...{ toSeller: null, toBuyer: null, refundedBy: null, takenBack: false, settledTime: null, hire: null },
+      ...{ nothingCame: false, unanswered: false, receipt: null },
+    });
+    expect(deposited).to.include({ hireId: row?.hireId, tx: row?.tx, escrow: row?.escrow });
+  });
+
   it("succeed when released", async () => {
     const { hire, seller: agent } = await hireOf((log) => {
       const id = log.deposit(seller, buyer);

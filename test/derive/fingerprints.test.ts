@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { apply } from "tallystick-derive/apply";
 import { neededOverlap, sharesAtLeast, tokensOf } from "tallystick-derive/fingerprint/tokens";
+import { allItems } from "tallystick-derive/lists";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { parseEvent } from "tallystick-derive/parseEvent";
 import type { Row } from "tallystick-derive/tables";
@@ -107,6 +108,89 @@ describe("listing fingerprint", () => {
     ];
     for (const [price, latency, bits] of rows)
       expect(magnitudes(price, latency)).to.deep.equal([`l|a.one|${bits}`, `p|a.one|${bits}`]);
+  });
+
+  it("keeps a token of 64 characters as it is, and hashes a longer one as UTF-8 text", () => {
+    const listing = (capability: string) =>
+      ({
+        ...{ capability, priceUsdc: "0", maxLatencyMs: 0, paymentMode: "direct" },
+        ...{ endpoint: "https://one.example" },
+      }) as Row<"listing">;
+    const asked: unknown[] = [];
+    const sha256Hex = (...call: unknown[]) => {
+      asked.push(call);
+      return "hashed";
+    };
+    // "m|", a capability of 55 characters, and "|direct" are 64 characters.
+    for (const [length, hashed] of [
+      [55, []],
+      [56, [[`m|${"a".repeat(56)}|direct`, "utf8"]]],
+    ] as const) {
+      asked.length = 0;
+      const tokens = tokensOf([listing("a".repeat(length))], sha256Hex);
+      expect(asked).to.deep.equal(hashed);
+      expect(tokens).to.include(hashed.length === 0 ? `m|${"a".repeat(length)}|direct` : "hashed");
+    }
+  });
+
+  it("changes nothing when a listing changes and its agent looks the same", async () => {
+    const log = new EventLog();
+    listTemplate(log, 1);
+    const rows = async () => {
+      const { store } = await log.derive();
+      return [store.rows("state").get("state")?.tokenSets, [...store.rows("fingerprint").values()]];
+    };
+    const before = await rows();
+    log.after(1).listing(wallet(1), "text.translate", { endpoint: "https://seller-1.example/v2" });
+    expect(await rows()).to.deep.equal(before);
+  });
+
+  it("keeps the tokens of a class until its last member leaves, and each required similarity once", async () => {
+    const operator = wallet(900);
+    const log = new EventLog({ operator });
+    const list = (n: number, retired = false) =>
+      log.after(1).listing(wallet(n), "text.translate", { endpoint: "https://one.example", retired });
+    const rows = async () => [...(await log.derive()).store.rows("fingerprint").values()];
+    list(1);
+    list(2);
+    list(1, true);
+    const [own] = await rows();
+    expect(own).to.include({ members: 1 }).and.property("tokens").not.equal("");
+    list(2, true);
+    expect(await rows()).to.deep.equal([{ ...own, members: 0, around: 0, core: false, tokens: "" }]);
+    list(3);
+    expect(await rows()).to.deep.equal([{ ...own, appeared: 2 }]);
+    const similarities = async () => allItems((await log.derive()).store, "similarities");
+    expect(await similarities()).to.deep.equal(["23/25"]);
+    const half = { numerator: 1, denominator: 2 };
+    log.record("params", operator, { version: 2, operator, fingerprintSimilarity: half });
+    for (const n of [4, 5]) log.after(1).listing(wallet(n), "code.review");
+    expect(await similarities()).to.deep.equal(["23/25", "1/2"]);
+  });
+
+  it("gives the place of a member that leaves a class to the last member", async () => {
+    const log = new EventLog();
+    const list = (n: number, retired = false) =>
+      log.after(1).listing(wallet(n), "text.translate", { endpoint: "https://one.example", retired });
+    for (const n of [1, 2, 3]) list(n);
+    list(1, true);
+    const { store } = await log.derive();
+    const [own] = store.rows("fingerprint").values();
+    const places = [1, 2, 3].map((n) => {
+      const agent = store.rows("agent").get(wallet(n));
+      return [agent?.fingerprint, agent?.fingerprintPlace];
+    });
+    expect(places).to.deep.equal([
+      [null, 0],
+      [own?.id, 1],
+      [own?.id, 0],
+    ]);
+    expect(own).to.include({ members: 2, around: 2 });
+    for (const n of [2, 3]) list(n, true);
+    expect((await log.derive()).store.rows("fingerprint").get(own?.id ?? "")).to.include({
+      members: 0,
+      around: 0,
+    });
   });
 
   it("has tokens of at most 64 characters, however long a mode, a capability and a host are, and finds look-alikes by them", async () => {

@@ -21,40 +21,46 @@ const funded = fc
 describe("the agents that a wallet funded", () => {
   it("are in the order of funding times and of registration blocks, also if they are many", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(funded, { maxLength: 60 }), fc.nat(20_000), async (added, from) => {
-        const store = new MemoryStore();
-        const times: Entry[] = [];
-        const blocks: Entry[] = [];
-        const note = (entries: Entry[], it: Entry) => {
-          const isNew = !entries.some(({ at, member }) => at === it.at && member === it.member);
-          if (isNew) entries.push(it);
-          return isNew;
-        };
-        for (const it of added) {
-          const { byTime, byBlock, others } = addFunded(store, "0xf", it);
-          const ofOthers = times.filter(({ member }) => member !== it.agent).length;
-          const most = byTime === null ? 0 : ofOthers;
-          expect(others).to.equal(times.length > 24 ? Number.POSITIVE_INFINITY : most);
-          expect(byTime !== null).to.equal(note(times, { at: it.time, member: it.agent }));
-          expect(byBlock !== null).to.equal(note(blocks, { at: it.block, member: it.agent }));
-          for (const [order, entries] of [
-            [byTime, times],
-            [byBlock, blocks],
-          ] as const) {
-            if (order === null) continue;
-            const low = (a: Entry, b: Entry) => a.at - b.at;
-            // A block may appear several times for an agent that was funded several times. The caller reads each agent
-            // once.
-            const distinct = (list: Entry[]) => [...new Set(list.map(({ at, member }) => `${at} ${member}`))];
-            expect(distinct(await collect(order.up(from, from + 5_000)))).to.deep.equal(
-              distinct(entries.filter((e) => e.at >= from && e.at <= from + 5_000).toSorted(low)),
-            );
-            expect(distinct(await collect(order.down(from, 0)))).to.deep.equal(
-              distinct(entries.filter((e) => e.at <= from).toSorted((a, b) => low(b, a))),
-            );
+      fc.asyncProperty(
+        fc.array(funded, { maxLength: 60 }),
+        fc.nat(40).map((n) => n * 500),
+        async (added, from) => {
+          const store = new MemoryStore();
+          const times: Entry[] = [];
+          const blocks: Entry[] = [];
+          const note = (entries: Entry[], it: Entry) => {
+            const isNew = !entries.some(({ at, member }) => at === it.at && member === it.member);
+            if (isNew) entries.push(it);
+            return isNew;
+          };
+          for (const it of added) {
+            const { byTime, byBlock, others } = addFunded(store, "0xf", it);
+            const ofOthers = times.filter(({ member }) => member !== it.agent).length;
+            const most = byTime === null ? 0 : ofOthers;
+            expect(others).to.equal(times.length > 24 ? Number.POSITIVE_INFINITY : most);
+            expect(byTime !== null).to.equal(note(times, { at: it.time, member: it.agent }));
+            expect(byBlock !== null).to.equal(note(blocks, { at: it.block, member: it.agent }));
+            for (const [order, entries] of [
+              [byTime, times],
+              [byBlock, blocks],
+            ] as const) {
+              if (order === null) continue;
+              const low = (a: Entry, b: Entry) => a.at - b.at;
+              // A block may appear several times for an agent that was funded several times. The caller reads each agent
+              // once.
+              const distinct = (list: Entry[]) => [
+                ...new Set(list.map(({ at, member }) => `${at} ${member}`)),
+              ];
+              expect(distinct(await collect(order.up(from, from + 5_000)))).to.deep.equal(
+                distinct(entries.filter((e) => e.at >= from && e.at <= from + 5_000).toSorted(low)),
+              );
+              expect(distinct(await collect(order.down(from, 0)))).to.deep.equal(
+                distinct(entries.filter((e) => e.at <= from).toSorted((a, b) => low(b, a))),
+              );
+            }
           }
-        }
-      }),
+        },
+      ),
       { numRuns: 100 },
     );
   });

@@ -215,6 +215,16 @@ describe("direct hires", () => {
     ]);
   });
 
+  it("are a failure in the trust score's day of the seller too, if the buyer measured one later", async () => {
+    const log = new EventLog();
+    const day = Math.floor(log.time / DAY);
+    const receipt = log.hire(seller, buyer);
+    const outcomes = async () => (await log.derive()).store.rows("steward").get(seller)?.outcomes;
+    expect(await outcomes()).to.equal(`${day}:1:0`);
+    log.after(2 * DAY).record("telemetry", buyer, { receipt, verification: { all_passed: false } });
+    expect(await outcomes()).to.equal(`${day}:0:1`);
+  });
+
   it("accept another payee only by that payee's consent in a listing from before the payment", async () => {
     const payee = wallet(9);
     const pay = (log: EventLog) =>

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { allItems } from "tallystick-derive/lists";
 import { DAY, EventLog, LEDGER, OTHER_LEDGER, wallet } from "./eventLog.ts";
 
 const seller = wallet(1);
@@ -109,6 +110,37 @@ describe("ratings", () => {
     expect(await stars()).to.equal(Number(((4 * decay + 5) / (decay + 1)).toFixed(9)));
     log.after(20 * DAY).tick();
     expect(await stars()).to.equal(null);
+  });
+
+  it("of one day are one sum; the sum is read again if all of them left the window and another one comes", async () => {
+    const operator = wallet(9);
+    const log = new EventLog({ operator, windowSeconds: 15 * DAY });
+    const escrowId = log.deposit(seller, buyer);
+    const late = log.receipt(seller, buyer, { escrow_id: escrowId });
+    for (const stars of [1, 2, 4]) rate(log, log.hire(seller, buyer), stars);
+    rate(log, late, 5);
+    const day = Math.floor(log.time / DAY);
+    const days = async () => allItems((await log.derive()).store, `stars/${seller}`);
+    expect(await days()).to.deep.equal([`${day}`]);
+    log.after(DAY);
+    rate(log, log.hire(seller, buyer), 3);
+    expect(await days()).to.deep.equal([`${day}`, `${day + 1}`]);
+    log.after(16 * DAY).tick();
+    log.record("params", operator, { version: 2, operator, windowSeconds: 40 * DAY });
+    log.released(escrowId);
+    expect(await days()).to.deep.equal([`${day}`, `${day + 1}`, `${day}`]);
+    expect((await sellerOf(log))?.avg_stars).to.equal(5);
+  });
+
+  it("leave the average only if they were in it", async () => {
+    const log = new EventLog();
+    const receipt = log.hire(seller, buyer);
+    log.record("rating", seller, { receipt, side: "seller", stars: 2 });
+    rate(log, receipt, 4);
+    const { store } = await log.derive();
+    const due = [...store.rows("list").values()].filter(({ id }) => id.startsWith("schedule/"));
+    const ratings = due.flatMap(({ tail }) => tail.split("\n")).filter((it) => it.includes(" rating "));
+    expect(ratings).to.deep.equal([`${log.time + 30 * DAY} rating ${receipt}/buyer`]);
   });
 });
 

@@ -30,6 +30,20 @@ describe("the search rank", () => {
     expect(new Set(inOrder)).to.have.lengthOf(inOrder.length);
   });
 
+  it("counts the digits of the whole hires of a weighted count, at most 31 of them", () => {
+    const rankOf = (windowWeight: string) => searchRankOf({ ...figures, windowWeight }).rank;
+    expect(rankOf("19/2"), "nine and a half").to.equal(rankOf("9"));
+    expect(rankOf("1/2")).to.equal(rankOf("0"));
+    expect(rankOf("999/100")).to.equal(rankOf("1"));
+    expect([
+      rankOf("0") - rankOf("1"),
+      rankOf("9") - rankOf("10"),
+      rankOf("99") - rankOf("100"),
+    ]).to.deep.equal([1, 1, 1]);
+    expect(rankOf(`1${"0".repeat(29)}`) - rankOf(`1${"0".repeat(30)}`)).to.equal(1);
+    expect(rankOf(`1${"0".repeat(31)}`)).to.equal(rankOf(`1${"0".repeat(30)}`));
+  });
+
   it("truncates rates that were first rounded to the nine published decimals", () => {
     // 0.9499999999 is published as 0.95.
     const rate = { ratedWeight: "10000000000", successWeight: "9499999999" };

@@ -1,4 +1,8 @@
 import { expect } from "chai";
+import { updateAgent } from "tallystick-derive/agentRow";
+import { openContext } from "tallystick-derive/applyContext";
+import { settleTier } from "tallystick-derive/tiers";
+import { AUDITED, offer, POOL } from "./auditScene.ts";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
 
 const seller = wallet(1);
@@ -170,5 +174,38 @@ describe("trust tiers", () => {
       });
       expect(result, `${count} hires`).to.equal(tier);
     }
+  });
+
+  it("give an auditor a place on the rosters while it is in Tier 2", async () => {
+    const log = new EventLog({ audit: { operators: { [AUDITED]: { pool: POOL } } } });
+    log.listing(seller, "text.translate");
+    offer(log, seller);
+    const places = async () =>
+      (await log.derive()).store.rows("roster").get(`${AUDITED}/text.translate`)?.size ?? 0;
+    hires(log, 9);
+    expect(await places()).to.equal(0);
+    hires(log, 1);
+    expect(await places()).to.equal(1);
+    hires(log, 2, false);
+    expect(await places()).to.equal(0);
+  });
+
+  it("are noted for the rosters when an agent rises to Tier 2 or falls from it, and at no other change", async () => {
+    const log = new EventLog();
+    log.listing(seller, "text.translate");
+    hires(log, 10);
+    for (const it of [2, 3]) log.hire(wallet(it), wallet(10));
+    const { store } = await log.derive();
+    const noted = (agent: string, change: object) => {
+      const context = openContext(store, { kind: "tick", block: log.block, time: log.time });
+      updateAgent(context, agent, change);
+      settleTier(context, agent);
+      return [...context.tiered];
+    };
+    expect(noted(seller, { successWeight: "5" }), "it falls").to.deep.equal([[seller, false]]);
+    expect(noted(wallet(2), { claimStatus: "verified" }), "Tier 1").to.deep.equal([]);
+    const promoted = { ratedWeight: "10", successWeight: "10", capabilities: 3, distinctBuyers: 5 };
+    expect(noted(wallet(3), promoted), "it rises").to.deep.equal([[wallet(3), true]]);
+    expect(noted(seller, { ratedWeight: "11" }), "it stays").to.deep.equal([]);
   });
 });

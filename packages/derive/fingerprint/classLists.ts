@@ -63,12 +63,12 @@ export function candidates(
  *
  * @param read classes that were read before
  */
-function present(context: ApplyContext, list: string, read?: ReadonlyMap<string, Class>): Class[] {
+function present(context: ApplyContext, list: string, read: ReadonlyMap<string, Class>): Class[] {
   const classes: Class[] = [];
   let gone = 0;
   forEachRow(itemsOf(context.store, list), (appearance) => {
     const id = appearance.slice(0, appearance.indexOf("/"));
-    const row = read?.get(id) ?? existingRow(context.store, "fingerprint", id);
+    const row = read.get(id) ?? existingRow(context.store, "fingerprint", id);
     if (row.members > 0 && appearanceOf(row) === appearance) classes.push(row);
     else gone++;
   });

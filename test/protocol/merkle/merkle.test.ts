@@ -207,6 +207,104 @@ describe("Merkle trees (RFC 6962)", () => {
     expect([later.from, later.to]).to.deep.equal([3, 4]);
   });
 
+  it("tell their caller every subtree that a leaf completes, the leaf first", () => {
+    const frontier = new MerkleFrontier();
+    for (let n = 0; n < 40; n++) {
+      const completed: [number, number, string][] = [];
+      frontier.append(tree.leaf(n), (height, index, hash) =>
+        completed.push([height, index, toBareHex(hash)]),
+      );
+      const heights = Array.from({ length: 7 }, (_, height) => height).filter(
+        (it) => (n + 1) % 2 ** it === 0,
+      );
+      expect(completed).to.deep.equal(
+        heights.map((it) => {
+          const index = (n + 1) / 2 ** it - 1;
+          return [it, index, toBareHex(tree.node(it, index))];
+        }),
+      );
+    }
+  });
+
+  it("have the fewest complete subtrees that make up a range, from left to right", () => {
+    for (const [from, to, expected] of [
+      [0, 0, []],
+      [0, 8, [[3, 0]]],
+      [
+        0,
+        7,
+        [
+          [2, 0],
+          [1, 2],
+          [0, 6],
+        ],
+      ],
+      [
+        3,
+        12,
+        [
+          [0, 3],
+          [2, 1],
+          [2, 2],
+        ],
+      ],
+      [
+        1,
+        8,
+        [
+          [0, 1],
+          [1, 1],
+          [2, 1],
+        ],
+      ],
+      [5, 6, [[0, 5]]],
+    ] as const) {
+      const range = new MerkleRange(from);
+      for (let n = from; n < to; n++) range.append(tree.leaf(n));
+      const subtrees = range.subtrees.map(({ height, index }) => [height, index]);
+      expect(subtrees, `${from} to ${to}`).to.deep.equal(expected);
+      for (const { height, index, hash } of range.subtrees)
+        expect(hash).to.deep.equal(tree.node(height, index));
+    }
+  });
+
+  it("hash their nodes by the function that the caller gives", () => {
+    let calls = 0;
+    const sha256 = (data: Uint8Array) => {
+      calls++;
+      return createHash("sha256").update(data).digest();
+    };
+    const used = (work: () => Uint8Array) => {
+      calls = 0;
+      expect(toBareHex(work())).to.equal(toBareHex(rootAt(13)));
+      return calls;
+    };
+    const leaves = Array.from({ length: 13 }, (_, n) => tree.leaf(n));
+    // A tree of 13 leaves has 12 inner nodes. Two of them join the three complete subtrees.
+    const frontier = new MerkleFrontier(sha256);
+    expect(
+      used(() => {
+        for (const leaf of leaves) frontier.append(leaf);
+        return frontier.root();
+      }),
+    ).to.equal(12);
+    expect(used(() => MerkleFrontier.restore(13, frontier.roots, sha256).root())).to.equal(2);
+    const range = new MerkleRange(0, sha256);
+    expect(
+      used(() => {
+        for (const leaf of leaves) range.append(leaf);
+        return range.root();
+      }),
+    ).to.equal(12);
+    const whole = new MerkleTree(sha256);
+    expect(
+      used(() => {
+        for (const leaf of leaves) whole.append(leaf);
+        return whole.root();
+      }),
+    ).to.be.at.least(12);
+  });
+
   it("prove every leaf at every size", () => {
     for (let size = 1; size <= MAX_SIZE; size++) {
       for (let index = 0; index < size; index++) {

@@ -62,7 +62,7 @@ export const rooms: Room[] = [
     "hires",
     [HIRES],
     [
-      "{tiers,hires,escrows,ratings,rational,edges,sameBlock,binding,audits,auditModes,auditCanaries,families,listings,offers,params,searchRank}",
+      "{tiers,hires,escrows,ratings,rational,buyerGroups,edges,sameBlock,binding,audits,auditModes,auditCanaries,families,listings,offers,params,searchRank}",
       "oracle/oracle",
     ],
   ),
@@ -70,7 +70,7 @@ export const rooms: Room[] = [
     "clusters",
     [AGENTS, "{funding,fingerprint}/*.ts"],
     [
-      "{clusters,fingerprints,fundedAgents,legs,hires,escrows,sameBlock,edges,params,families,digest,auditEffects,auditCanaries}",
+      "{clusters,fingerprints,classLists,fundings,fundedAgents,legs,openRows,hires,escrows,sameBlock,edges,params,families,digest,auditEffects,auditCanaries}",
       "oracle/oracle",
       "relevant/*",
     ],
@@ -81,7 +81,7 @@ export const rooms: Room[] = [
   derive("trust", ["settlementTrust/*.ts"], ["settlementTrust/*"]),
   derive("identities", ["identities/*.ts"], ["identities/*", "oracle/identities"]),
   derive("relevant", ["relevant/*.ts"], ["relevant/*", "{families,sameBlock}"]),
-  derive("rows", ["*.ts", `!${HIRES}`, `!${AGENTS}`], ["*"]),
+  derive("rows", ["*.ts", `!${HIRES}`, `!${AGENTS}`], ["*", "relevant/logReader"]),
 
   protocol("ledger", ["ledger/*.ts"], ["ledger/*", "signatures/typedDataHash", "escrow/typedData"]),
   protocol("merkle", ["merkle/*.ts"], ["merkle/*", "ledger/verifyLedger"]),
