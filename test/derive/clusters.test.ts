@@ -704,7 +704,7 @@ describe("the cluster of an address", () => {
   function storeWith(agentRows: { [address: string]: object }, parents: { [id: string]: string }, size = 4) {
     const store = new MemoryStore();
     for (const [id, row] of Object.entries(agentRows))
-      store.insert("agent", { ...AGENT, searchRank: "", id, claimStatus: "unclaimed", ...row });
+      store.insert("agent", { ...AGENT, id, claimStatus: "unclaimed", ...row });
     for (const [id, parent] of Object.entries(parents))
       store.insert("cluster", {
         ...{ id, parent, size, kind: "ownership", ordinal: 0, block: 1, time: 1, touched: null },

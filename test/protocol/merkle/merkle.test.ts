@@ -270,7 +270,7 @@ describe("Merkle trees (RFC 6962)", () => {
 
   it("hash their nodes by the function that the caller gives", () => {
     let calls = 0;
-    const sha256 = (data: Uint8Array) => {
+    const sha256 = (data: Uint8Array | string): Uint8Array => {
       calls++;
       return createHash("sha256").update(data).digest();
     };
