@@ -28,6 +28,7 @@ import {
 } from "tallystick-derive/audits/elevations";
 import { joinCluster } from "tallystick-derive/clusters";
 import { emptyRow } from "tallystick-derive/emptyRow";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Outcome } from "tallystick-derive/outcome";
 import type { Row } from "tallystick-derive/tables";
 import { contextAt, scheduled } from "../contextAt.ts";
@@ -39,7 +40,10 @@ const params = {
   audit: { elevatedSeconds: 300, contestedMinAtomic: "100", contestedSeconds: 500 },
 } as never;
 
-function scene(more: Partial<Row<"audit">> = {}, { time = 50_000, store = undefined as never } = {}) {
+function scene(
+  more: Partial<Row<"audit">> = {},
+  { time = 50_000, store }: { time?: number; store?: MemoryStore } = {},
+) {
   const context = contextAt(9, 0, { params, time, ...(store && { store }) });
   for (const it of [SELLER, BUYER]) ensureAgent(context, it);
   const audit = auditOf(more);

@@ -16,7 +16,12 @@ const row = (id: string, parent: string | null, more: Partial<Member> = {}) =>
 /** The wallets that are noted after a hire, as seller (`s`) or as buyer (`b`), and the number of rows written. */
 function noted(
   members: Member[],
-  { registered = [] as Member[], seller = SELLER, buyer = BUYER, isRegistered = registered.length > 0 } = {},
+  {
+    registered = [],
+    seller = SELLER,
+    buyer = BUYER,
+    isRegistered = registered.length > 0,
+  }: { registered?: Member[]; seller?: string; buyer?: string; isRegistered?: boolean } = {},
 ) {
   const store = new MemoryStore();
   for (const it of members) store.insert("familyMember", it);

@@ -5,7 +5,13 @@ import { noteSettlement, payerOf } from "tallystick-derive/families/payouts";
 import { contextAt } from "../contextAt.ts";
 import { ESCROW, NOBODY, wallet } from "../eventLog.ts";
 
-const [BUYER, SELLER, PAYEE, KEEPER, OTHER] = [2, 1, 30, 40, 9].map(wallet) as [string, ...string[]];
+const [BUYER, SELLER, PAYEE, KEEPER, OTHER] = [2, 1, 30, 40, 9].map(wallet) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 const BLOCK = 20;
 
 /** An escrow whose seller gets 70, its buyer 25 and the recipient of fees 5. */
