@@ -112,6 +112,7 @@ async function exposed(): Promise<Map<string, string[]>> {
   for (const { text } of texts) addText(await text());
   const dispatcher = {
     load: () => ({ running: 0, waiting: 0 }),
+    isKeyRefused: () => false,
     budget: { today: async () => ({ spent: 0n, reserved: 0n }) },
     onEnd: () => {},
   };
@@ -120,7 +121,9 @@ async function exposed(): Promise<Map<string, string[]>> {
     callers: new Map(),
     onFault: () => {},
   });
-  addText(await (await dispatch.request("/metrics")).text());
+  const told = await dispatch.request("/metrics");
+  expect(told.status).to.equal(200);
+  addText(await told.text());
   addText(await (await createWitnessApp(witness as never, () => {}).request("/metrics")).text());
   const indexer = new Registry();
   const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
