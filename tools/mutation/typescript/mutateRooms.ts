@@ -72,7 +72,8 @@ async function mutateRoom(
     tallystickTestMs: room.longestTestMs ?? LONGEST_TEST_MS,
     testRunner: "tallystick-mocha",
     plugins: [path.join(import.meta.dirname, "mochaRunner.mjs")],
-    testRunnerNodeArgs: ["--import", "tsx"],
+    // As in the other tests. tsx would load some modules twice, once as CommonJS, and then an error is no TallystickError.
+    testRunnerNodeArgs: ["--import", path.join(repositoryRoot, "scripts/processes/readTypeScript.mjs")],
     symlinkNodeModules: false,
     buildCommand: [process.execPath, linkPackages, path.join(repositoryRoot, "node_modules")]
       .map((word) => word.replaceAll(" ", "\\ "))
