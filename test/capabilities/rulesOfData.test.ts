@@ -28,12 +28,14 @@ describe("the price of a coin", () => {
       [{ symbol: "btc" }, { symbol: "BTC" }, undefined],
       [{ symbol: "BTC" }, { symbol: "btc" }, undefined],
       [{ symbol: "BTC" }, { symbol: "ETH" }, "is of ETH"],
+      [{ symbol: "SOL" }, { symbol: "\u017fol" }, "is of \u017fol"],
     ]);
     await holdRules(id, "is_in_the_asked_currency", [
       [{}, { vs: "USD" }, undefined],
       [{ vs: "eur" }, { vs: "EUR" }, undefined],
       [{ vs: "EUR" }, { vs: "eur" }, undefined],
       [{}, { vs: "EUR" }, "is in EUR"],
+      [{}, { vs: "u\u017fd" }, "is in u\u017fd"],
     ]);
   });
 
@@ -62,12 +64,15 @@ describe("the price of a share", () => {
       [{ ticker: "brk-b" }, { ticker: "BRK.B" }, undefined],
       [{ ticker: "BRK.B" }, { ticker: "brk-b" }, undefined],
       [{ ticker: "BRK.B" }, { ticker: "BRK.A" }, "is of BRK.A"],
+      [{ ticker: "TSLA" }, { ticker: "T\u017fLA" }, "is of T\u017fLA"],
+      [{ ticker: "ibm" }, { ticker: "\u0131bm" }, "is of \u0131bm"],
     ]);
     await holdRules(id, "has_a_currency", [
       [{}, { currency: "eur" }, undefined],
       [{}, { currency: "GBX" }, undefined],
       [{}, { currency: "ZAc" }, undefined],
       [{}, { currency: "XYZ" }, "XYZ is no currency"],
+      [{}, { currency: "u\u017fd" }, "u\u017fd is no currency"],
       [{}, { currency: "toString" }, "toString is no currency"],
     ]);
     await holdRules(id, "is_in_the_currency_of_the_exchange", [
@@ -77,6 +82,8 @@ describe("the price of a share", () => {
       [{ ticker: "ENI.MI" }, { currency: "eur" }, undefined],
       [{ ticker: "AAPL" }, { currency: "JPY" }, undefined],
       [{ ticker: "ENI.MI" }, { currency: "usd" }, "is in usd, not EUR"],
+      [{ ticker: "7203.T" }, { currency: "jpy" }, undefined],
+      [{ ticker: "SHEL.L" }, { currency: "u\u017fd" }, "is in u\u017fd, not GBP or USD or EUR"],
       [{ ticker: "VOD.L" }, { currency: "JPY" }, "is in JPY, not GBP or USD or EUR"],
     ]);
     await holdRules(id, "is_plausible", [
