@@ -117,6 +117,11 @@ describe("fields of a page", () => {
       [{ url }, { url: "HTTPS://A.example/page" }, undefined],
       [{ url }, { url: `${url}/x` }, `is of ${url}/x`],
       [{ url }, { url: "no address" }, "is of no address"],
+      // No rule of the input runs before a verification, so the asked address may be none.
+      [{ url: "ftp://a.example/page" }, { url: "ftp://a.example/page" }, undefined],
+      [{ url: "ftp://a.example/page" }, { url: "ftp://a.example/" }, "is of ftp://a.example/"],
+      [{ url: "no address" }, { url: "no address" }, undefined],
+      [{ url: "no address" }, { url }, `is of ${url}`],
     ]);
     const asked = { asked_at: 1_767_225_600 };
     await holdRules(id, "is_fresh", [
@@ -232,6 +237,9 @@ describe("fields of a page", () => {
         lazy("idea", url),
         fields({ title: `${url}/x` }),
       ],
+    ]);
+    await holdRules(id, "has_clean_values", [
+      [{ url: "no address", fields: ["a"] }, { extracted: { a: url } }, undefined],
     ]);
     await holdRules(id, "has_distinct_values", [
       fields({ a: "x", b: "x", c: "x" }, "has the same value in every field"),
