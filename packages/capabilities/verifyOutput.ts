@@ -3,7 +3,7 @@ import { requireCapability } from "./capabilityOf.ts";
 import type { AnyCapability, CheckContext, CheckFunction } from "./defineCapability.ts";
 import { validateJson } from "./validateJson.ts";
 import type { Verification } from "./verification.ts";
-import { versionNumber } from "./versions.ts";
+import { newestVersion, versionNumber } from "./versions.ts";
 
 /** The longest explanation of a failed check, in characters. */
 const MAX_DETAIL = 300;
@@ -27,7 +27,7 @@ export async function verifyOutput(
   version?: string,
 ): Promise<Verification> {
   const { capability, parts } = await requireCapability(capabilityId);
-  const checks = checksOf(capability, version ?? capability.versions.at(-1)?.version ?? "v0");
+  const checks = checksOf(capability, version ?? newestVersion(capability));
   const verification: Verification = { all_passed: true, checks: {}, details: {} };
   const note = (name: string, complaint: string | undefined): void => {
     verification.checks[name] = complaint === undefined;

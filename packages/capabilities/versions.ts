@@ -23,6 +23,11 @@ export function versionNumber(version: string): number | undefined {
 
 type Versioned = { versions: readonly PublishedVersion[] };
 
+/** The newest version, also if it is published later. */
+export function newestVersion({ versions }: Versioned): VerificationVersion {
+  return versions.at(-1)?.version ?? "v0";
+}
+
 /** The newest version that was published by `now` (unix seconds). */
 export function currentVersion({ versions }: Versioned, now: number): VerificationVersion {
   const published = versions.filter(({ publishedAt }) => publishedAt <= now);

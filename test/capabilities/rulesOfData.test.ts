@@ -28,12 +28,14 @@ describe("the price of a coin", () => {
       [{ symbol: "btc" }, { symbol: "BTC" }, undefined],
       [{ symbol: "BTC" }, { symbol: "btc" }, undefined],
       [{ symbol: "BTC" }, { symbol: "ETH" }, "is of ETH"],
+      [{ symbol: "SOL" }, { symbol: "\u017fol" }, "is of \u017fol"],
     ]);
     await holdRules(id, "is_in_the_asked_currency", [
       [{}, { vs: "USD" }, undefined],
       [{ vs: "eur" }, { vs: "EUR" }, undefined],
       [{ vs: "EUR" }, { vs: "eur" }, undefined],
       [{}, { vs: "EUR" }, "is in EUR"],
+      [{}, { vs: "u\u017fd" }, "is in u\u017fd"],
     ]);
   });
 
@@ -62,12 +64,15 @@ describe("the price of a share", () => {
       [{ ticker: "brk-b" }, { ticker: "BRK.B" }, undefined],
       [{ ticker: "BRK.B" }, { ticker: "brk-b" }, undefined],
       [{ ticker: "BRK.B" }, { ticker: "BRK.A" }, "is of BRK.A"],
+      [{ ticker: "TSLA" }, { ticker: "T\u017fLA" }, "is of T\u017fLA"],
+      [{ ticker: "ibm" }, { ticker: "\u0131bm" }, "is of \u0131bm"],
     ]);
     await holdRules(id, "has_a_currency", [
       [{}, { currency: "eur" }, undefined],
       [{}, { currency: "GBX" }, undefined],
       [{}, { currency: "ZAc" }, undefined],
       [{}, { currency: "XYZ" }, "XYZ is no currency"],
+      [{}, { currency: "u\u017fd" }, "u\u017fd is no currency"],
       [{}, { currency: "toString" }, "toString is no currency"],
     ]);
     await holdRules(id, "is_in_the_currency_of_the_exchange", [
@@ -77,6 +82,8 @@ describe("the price of a share", () => {
       [{ ticker: "ENI.MI" }, { currency: "eur" }, undefined],
       [{ ticker: "AAPL" }, { currency: "JPY" }, undefined],
       [{ ticker: "ENI.MI" }, { currency: "usd" }, "is in usd, not EUR"],
+      [{ ticker: "7203.T" }, { currency: "jpy" }, undefined],
+      [{ ticker: "SHEL.L" }, { currency: "u\u017fd" }, "is in u\u017fd, not GBP or USD or EUR"],
       [{ ticker: "VOD.L" }, { currency: "JPY" }, "is in JPY, not GBP or USD or EUR"],
     ]);
     await holdRules(id, "is_plausible", [
@@ -259,6 +266,20 @@ describe("the weather in a sentence", () => {
       named("48.8, 2.3", "It rains."),
       named("München", "In Munich it rains."),
       named("Saint Louis, MO", "In St. Louis it rains."),
+      named("East Saint Louis, IL", "In East St. Louis it rains."),
+      named("East St. Louis, IL", "In East Saint Louis it rains."),
+      named("Mount Vernon, NY", "In Mt. Vernon it rains."),
+      named("Mt. Vernon, NY", "In Mount Vernon it rains."),
+      named("East Mount Vernon", "In East Mt. Vernon it rains."),
+      named("Fort Worth, TX", "In Ft. Worth it rains."),
+      named("Sainte Anne", "In Ste. Anne it rains."),
+      named("St. John's, NL", "In Saint John's it rains."),
+      named("East Saint Louis, IL", "In St. Louis it rains.", "does not name east saint louis"),
+      named(
+        "East Saint Louis, IL",
+        "In East St. Louis, Maine it rains.",
+        "is of east saint louis in Maine it rains.",
+      ),
       named("Mexico City", "Mexico City has rain."),
       named("Frankfurt am Main", "Frankfurt has rain."),
       named("Kansas City", "Kansas has rain.", "does not name kansas city"),

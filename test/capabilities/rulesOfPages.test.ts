@@ -82,6 +82,18 @@ describe("the pages that a search found", () => {
       about("AI", ["What AI is"]),
       about("AI", ["Something"], only(0, 1)),
       about("a", ["Something"]),
+      about("서울 날씨", ["Something"], only(0, 1)),
+      about("서울 날씨", ["부산 맛집"], only(0, 1)),
+      about("서울 날씨", ["부산의 내일 날씨"]),
+      about("서울 날씨", ["서울특별시"]),
+      about("서울에서 축제", ["서울의 날씨"]),
+      about("날씨", ["서울날씨"]),
+      about("인공지능이", ["인공지능의 미래"]),
+      about("비", ["Something"]),
+      about("20시", ["20일", "30시"], only(0, 2)),
+      about("2024년에", ["2024년"]),
+      about("\u{20bb7}", ["Something"]),
+      about("東京の天気", ["今日の天気"]),
       about("ประเทศไทย", ["เที่ยวประเทศลาว"]),
       about("ประเทศไทย", ["Something"], only(0, 1)),
     ]);
@@ -105,6 +117,11 @@ describe("fields of a page", () => {
       [{ url }, { url: "HTTPS://A.example/page" }, undefined],
       [{ url }, { url: `${url}/x` }, `is of ${url}/x`],
       [{ url }, { url: "no address" }, "is of no address"],
+      // No rule of the input runs before a verification, so the asked address may be none.
+      [{ url: "ftp://a.example/page" }, { url: "ftp://a.example/page" }, undefined],
+      [{ url: "ftp://a.example/page" }, { url: "ftp://a.example/" }, "is of ftp://a.example/"],
+      [{ url: "no address" }, { url: "no address" }, undefined],
+      [{ url: "no address" }, { url }, `is of ${url}`],
     ]);
     const asked = { asked_at: 1_767_225_600 };
     await holdRules(id, "is_fresh", [
@@ -220,6 +237,9 @@ describe("fields of a page", () => {
         lazy("idea", url),
         fields({ title: `${url}/x` }),
       ],
+    ]);
+    await holdRules(id, "has_clean_values", [
+      [{ url: "no address", fields: ["a"] }, { extracted: { a: url } }, undefined],
     ]);
     await holdRules(id, "has_distinct_values", [
       fields({ a: "x", b: "x", c: "x" }, "has the same value in every field"),

@@ -55,3 +55,68 @@ describe("validateJson", () => {
     expect(validateJson({ const: constant }, 1, "output")[0]?.message).to.equal('must be "a constant"');
   });
 });
+
+describe("what validateJson keeps of a schema", () => {
+  it("is each enum and each list of names, which is read once", () => {
+    const reads = { values: 0, names: 0 };
+    class Values extends Array<string> {
+      override [Symbol.iterator]() {
+        reads.values++;
+        return super[Symbol.iterator]();
+      }
+    }
+    const one = { enum: new Values("a", "b") };
+    for (const value of ["a", "b"]) expect(validateJson(one, value, "value")).to.deep.equal([]);
+    const names = new Proxy(
+      { "^a$": { type: "number" } },
+      {
+        ownKeys: (target) => {
+          reads.names++;
+          return Reflect.ownKeys(target);
+        },
+      },
+    );
+    const other = { patternProperties: names };
+    for (const value of [{ a: 1 }, { b: "x" }]) expect(validateJson(other, value, "value")).to.deep.equal([]);
+    expect(validateJson(other, { a: "x" }, "value")).to.have.length(1);
+    expect(reads).to.deep.equal({ values: 1, names: 1 });
+  });
+
+  it("are a thousand compiled patterns, and one more makes it begin again", () => {
+    // A pattern of our own, which no rule compiles before it is used.
+    const first = "first of a thousand$";
+    let compiled = 0;
+    const Native = globalThis.RegExp;
+    class Counting extends Native {
+      constructor(source: string | RegExp, flags?: string) {
+        super(source, flags);
+        if (source === first) compiled++;
+      }
+    }
+    const use = (pattern: string): void => {
+      validateJson({ pattern }, "x", "value");
+    };
+    /** How often the first pattern is compiled when it is used now: once, or not at all if it is still there. */
+    const compiledNow = (): number => {
+      const before = compiled;
+      use(first);
+      return compiled - before;
+    };
+    globalThis.RegExp = Counting as RegExpConstructor;
+    try {
+      use(first);
+      // Earlier tests have left patterns. From here on only these are there: the newest of the loop, and the first.
+      let others = 0;
+      do use(`^${others++}th before$`);
+      while (others <= 1_000 && compiledNow() === 0);
+      expect(others).to.be.at.most(1_000);
+      for (let n = 0; n < 998; n++) use(`^${n}th of a thousand$`);
+      expect(compiledNow()).to.equal(0);
+      use("^one more$");
+      expect(compiledNow()).to.equal(1);
+      expect(compiledNow()).to.equal(0);
+    } finally {
+      globalThis.RegExp = Native;
+    }
+  });
+});

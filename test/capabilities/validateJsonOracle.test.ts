@@ -139,6 +139,15 @@ describe("validateJson with a stranger's value or schema", () => {
     expect(validateJson({ items: false }, many, "value")).to.have.length(20);
   });
 
+  it("checks no condition of a value that already has twenty faults", () => {
+    const required = Array.from({ length: 20 }, (_, at) => `missing ${at}`);
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    const long = { if: {}, then: { allOf: Array(100).fill(true) } };
+    const issues = validateJson({ allOf: [{ required }, long] }, { a: 1 }, "value", 100);
+    expect(issues.map(({ message }) => message)).to.deep.equal(required.map((name) => `has no "${name}"`));
+    expect(validateJson(long, { a: 1 }, "value", 100), "else it does").to.have.length(1);
+  });
+
   it("ends the check after a fixed number of steps", () => {
     const forms = Array.from({ length: 1000 }, (_, at) => ({ const: at }));
     const many = Array.from({ length: 100_000 }, () => 999);

@@ -154,6 +154,27 @@ describe("verifyOutput", () => {
     expect(good.details).to.deep.equal({});
   });
 
+  it("reads a drawing as often for all its checks as for those of the first version", async () => {
+    const readsOf = async (version: string): Promise<number> => {
+      let reads = 0;
+      const output = {
+        get svg() {
+          reads++;
+          return '<svg xmlns="http://www.w3.org/2000/svg"/>';
+        },
+      };
+      const { checks } = await verifyOutput(
+        "image.generate.illustration.svg",
+        { prompt: "a" },
+        output,
+        version,
+      );
+      expect(Object.keys(checks)).to.have.length(version === "v0" ? 5 : 9);
+      return reads;
+    };
+    expect(await readsOf("v1")).to.equal(await readsOf("v0"));
+  });
+
   it("refuses unknown versions", async () => {
     for (const version of ["v2", "1", "v01", "latest"]) {
       const error = await verifyOutput(mean, { data: [1] }, { result: 1 }, version).catch((caught) => caught);

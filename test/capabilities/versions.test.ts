@@ -4,6 +4,7 @@ import {
   currentVersion,
   DEPRECATION_WINDOW_SECONDS,
   minVerificationVersion,
+  newestVersion,
   type PublishedVersion,
   versionNumber,
   versionStatus,
@@ -40,6 +41,9 @@ describe("verification versions", () => {
     expect(currentVersion(capability, BUMP - 1)).to.equal("v0");
     expect(currentVersion(capability, BUMP)).to.equal("v1");
     expect(currentVersion(capability, 3 * BUMP)).to.equal("v2");
+    expect(newestVersion(capability)).to.equal("v2");
+    expect(newestVersion({ versions: versions.slice(0, 1) })).to.equal("v0");
+    expect(newestVersion({ versions: [] })).to.equal("v0");
   });
 
   it("are read only from the exact spelling of their name", () => {

@@ -18,6 +18,11 @@ const UNSHOWN = new Set([
   "radialGradient",
 ]);
 
+/** Elements whose `href` only points to an element and does not draw it: links and animations. */
+const POINTERS = new Set(
+  "a set discard mpath animate animateColor animateMotion animateTransform".split(" "),
+);
+
 /** The contents of an SVG document. */
 export type SvgContents = {
   /** Shapes that are drawn and can be seen. */
@@ -101,7 +106,7 @@ export function readSvg(text: string): SvgContents {
     const isShape = SHAPES.has(tag.local) && tag.local !== "use";
     if (isShape) written++;
     const own = { shapes: isShape ? 1 : 0, paths: tag.local === "path" ? 1 : 0 };
-    const at = references.open(own, attributes.id, referencesIn(attributes));
+    const at = references.open(own, attributes.id, referencesIn(attributes, !POINTERS.has(tag.local)));
     const before = contents.visible;
     stack.push(readElement(tag.local, attributes, stack.at(-1), contents, frame));
     if (tag.local === "use" && contents.visible > before) uses.push(at);

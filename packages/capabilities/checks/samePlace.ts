@@ -64,13 +64,25 @@ export function plain(text: string): string {
     .trim();
 }
 
-/** Short forms at the beginning of a name: St. Louis, Mt. Vernon, Ft. Worth. */
+/**
+ * Words of names that have short forms: St. Louis, East St. Louis, Mt. Vernon, Ft. Worth. Within a name, MT may be
+ * Montana.
+ */
 const SHORT_FORMS: { readonly [short: string]: string } = {
   st: "saint",
   ste: "sainte",
   mt: "mount",
   ft: "fort",
 };
+const LONG_FORMS = Object.fromEntries(Object.entries(SHORT_FORMS).map(([short, long]) => [long, short]));
+const SHORT = /^(?:mt|ft)(?= )|(?<![^ ])ste?(?= )/g;
+const LONG = /(?<![^ ])(?:sainte?|mount|fort)(?= )/g;
+
+/** A plain name, with the long forms of its words, and with the short ones. */
+export function formsOf(name: string): [own: string, long: string, short: string] {
+  const long = name.replace(SHORT, (word) => SHORT_FORMS[word] as string);
+  return [name, long, name.replace(LONG, (word) => LONG_FORMS[word] as string)];
+}
 
 /** A text as people write it without ä, ö, ü, ø and å: `Muenchen`, `Aarhus`. */
 function spelledOut(text: string): string {
@@ -84,7 +96,7 @@ function spelledOut(text: string): string {
  */
 export function placeName(text: string): string {
   const joined = text.replace(/(?<=\p{L})['’ʼ](?=\p{L})/gu, "");
-  const whole = plain(joined).replace(/^(?:st|ste|mt|ft)(?= )/, (short) => SHORT_FORMS[short] as string);
+  const [, whole] = formsOf(plain(joined));
   return NAMES.get(whole) ?? whole;
 }
 

@@ -26,20 +26,26 @@ export function svgReferences() {
   ];
 
   function count(start: number): Drawn {
-    const stack = [start];
-    for (let at = stack.at(-1); at !== undefined; at = stack.at(-1)) {
+    const path: [part: Part, left: Iterator<number>][] = [];
+    const enter = (at: number): void => {
       const part = parts[at] as Part;
-      if (part.drawn === undefined) {
-        part.drawn = "under way";
-        for (const next of needs(part)) if (parts[next]?.drawn === undefined) stack.push(next);
+      if (part.drawn !== undefined) return;
+      part.drawn = "under way";
+      path.push([part, needs(part).values()]);
+    };
+    enter(start);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const [part, left] = top;
+      const next = left.next();
+      if (next.done !== true) {
+        enter(next.value);
         continue;
       }
-      stack.pop();
-      if (part.drawn !== "under way") continue;
       const sum = { ...part.own };
-      for (const next of part.inside) add(sum, parts[next], 1);
+      for (const at of part.inside) add(sum, parts[at], 1);
       for (const { id, times } of part.references) add(sum, parts[byId.get(id) ?? -1], times);
       part.drawn = sum;
+      path.pop();
     }
     return parts[start]?.drawn as Drawn;
   }
@@ -58,26 +64,32 @@ export function svgReferences() {
       open.pop();
     },
     /**
-     * What an element draws. To be called after the end of the document. A reference that closes a circle draws
-     * nothing, as in a browser. The other shapes of the circle count.
+     * What an element draws. To be called after the end of the document. A circle of references is an error in SVG, and
+     * browsers cut it at different places. So everything that leads to a circle counts as `MAX_DRAWN`.
      */
     drawn: (at: number): Drawn => count(at),
   };
 }
 
 function add(sum: Drawn, part: Part | undefined, times: number): void {
-  const drawn = part?.drawn;
-  if (drawn === undefined || drawn === "under way") return;
+  if (part?.drawn === undefined) return;
+  // A part that is still under way needs itself.
+  const drawn = part.drawn === "under way" ? { shapes: MAX_DRAWN, paths: MAX_DRAWN } : part.drawn;
   sum.shapes = Math.min(MAX_DRAWN, sum.shapes + times * drawn.shapes);
   sum.paths = Math.min(MAX_DRAWN, sum.paths + times * drawn.paths);
 }
 
-/** The references in the attributes of an element. A marker is drawn at every point of a line. */
-export function referencesIn(attributes: { [name: string]: string }): SvgReference[] {
+/**
+ * The references in the attributes of an element. A marker is drawn at every point of a line.
+ *
+ * @param drawsHref whether the element draws what its `href` names; a link does not
+ */
+export function referencesIn(attributes: { [name: string]: string }, drawsHref = true): SvgReference[] {
   const found: SvgReference[] = [];
   let points: number | undefined;
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "href" && value.trim().startsWith("#")) found.push({ id: value.trim().slice(1), times: 1 });
+    if (name === "href" && drawsHref && value.trim().startsWith("#"))
+      found.push({ id: value.trim().slice(1), times: 1 });
     if (name === "href" || name === "style" || !value.includes("url(")) continue;
     const isMarker = /^marker(?:-(?:start|mid|end))?$/.test(name);
     // The points are counted once, because an element may have any number of attributes.

@@ -113,7 +113,8 @@ export const dataExtractFromUrl = defineCapability({
 
 /** Whether two texts are the same URL for a browser. */
 function isSameAddress(one: string, other: string): boolean {
-  return one === other || (isWebAddress(one) && new URL(one).href === new URL(other).href);
+  if (one === other) return true;
+  return isWebAddress(one) && isWebAddress(other) && new URL(one).href === new URL(other).href;
 }
 
 /** Why a value breaks the conventions for names of fields; undefined when it does not. Null is always right. */

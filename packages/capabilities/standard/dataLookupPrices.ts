@@ -1,3 +1,4 @@
+import { asciiUpperCase } from "../checks/asciiUpperCase.ts";
 import { isFresh, isUnixSeconds } from "../checks/instants.ts";
 import { CURRENCIES, currenciesOf } from "../checks/isoCodes.ts";
 import { coinPriceProblem, sharePriceProblem } from "../checks/plausiblePrices.ts";
@@ -60,18 +61,18 @@ export const dataLookupCryptoPrice = defineCapability({
     is_of_the_asked_coin: {
       since: "v0",
       test: ({ input, output }) =>
-        output.symbol.toUpperCase() === input.symbol.toUpperCase() ? undefined : `is of ${output.symbol}`,
+        asciiUpperCase(output.symbol) === asciiUpperCase(input.symbol) ? undefined : `is of ${output.symbol}`,
     },
     is_in_the_asked_currency: {
       since: "v0",
       test: ({ input, output }) =>
-        output.vs.toUpperCase() === (input.vs ?? "usd").toUpperCase() ? undefined : `is in ${output.vs}`,
+        asciiUpperCase(output.vs) === asciiUpperCase(input.vs ?? "usd") ? undefined : `is in ${output.vs}`,
     },
     is_fresh: isFreshQuote,
     is_plausible: {
       since: "v1",
       test: ({ input, output }) => {
-        const [symbol, vs] = [input.symbol.toUpperCase(), (input.vs ?? "usd").toUpperCase()];
+        const [symbol, vs] = [asciiUpperCase(input.symbol), asciiUpperCase(input.vs ?? "usd")];
         if (symbol === vs) return output.price === 1 ? undefined : "is not 1 for the same coin";
         const isDollar = DOLLARS.has(symbol) && (vs === "USD" || DOLLARS.has(vs));
         const fits = output.price >= MIN_DOLLAR && output.price <= MAX_DOLLAR;
@@ -136,7 +137,7 @@ export const dataLookupStockPrice = defineCapability({
       since: "v1",
       test: ({ input, output }) => {
         const expected = currenciesOf(input.ticker);
-        const written = output.currency.toUpperCase();
+        const written = asciiUpperCase(output.currency);
         const currency = HUNDREDTHS[output.currency] ?? HUNDREDTHS[written] ?? written;
         return expected === undefined || expected.includes(currency)
           ? undefined
@@ -163,9 +164,9 @@ function mayCloseLong(ticker: string): boolean {
 
 /** A ticker in one spelling: BRK.B and BRK-B are one share. */
 function sameTicker(ticker: string): string {
-  return ticker.toUpperCase().replaceAll("-", ".");
+  return asciiUpperCase(ticker).replaceAll("-", ".");
 }
 
 function isCurrency(text: string): boolean {
-  return CURRENCIES.has(text.toUpperCase()) || Object.hasOwn(HUNDREDTHS, text.toUpperCase());
+  return CURRENCIES.has(asciiUpperCase(text)) || Object.hasOwn(HUNDREDTHS, asciiUpperCase(text));
 }

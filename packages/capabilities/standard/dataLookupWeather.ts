@@ -1,5 +1,6 @@
 import { hasZone, isDayOf, isFresh, isoSeconds } from "../checks/instants.ts";
 import {
+  formsOf,
   isRegion,
   isSamePlace,
   isState,
@@ -234,7 +235,7 @@ function namesOf(whole: string): string[] {
     const [own, usual] = [plain(name), placeName(name)];
     const short = usual.replace(/ (?:city|am main|upon .*|on .*)$/, "");
     // Kansas is not Kansas City.
-    return [own, usual, isState(short) ? usual : short, own.replace(/^saint(?= )/, "st")];
+    return [own, usual, isState(short) ? usual : short].flatMap(formsOf);
   });
   // Nothing is left of a name that is only an unknown code: " HK".
   return [...new Set(names)].filter((one) => one !== "");

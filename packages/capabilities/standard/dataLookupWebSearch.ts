@@ -94,13 +94,19 @@ export const dataLookupWebSearch = defineCapability({
   },
 });
 
-/** The stems of long words, and short words. */
+/** The words of a text and their stems. Two texts on one subject have at least one of them in common. */
 function wordsOf(text: string): Set<string> {
   // The plural of a short word counts as the word itself: "cats" finds "Cat breeds".
-  const bare = plain(text).replace(/\b([a-z]{3,4})s\b/g, (word, one) => (STOP.has(word) ? word : one));
+  const bare = plain(text)
+    // `plain` takes Korean syllables apart.
+    .normalize("NFC")
+    .replace(/\b([a-z]{3,4})s\b/g, (word, one) => (STOP.has(word) ? word : one));
   const words = stemsOf(bare);
   for (const word of bare.split(" ")) {
-    if (/^[\p{L}\p{N}]{2,4}$/u.test(word) && !STOP.has(word)) words.add(word);
+    if ([...word].length > 1 && !STOP.has(word)) words.add(word);
+    // Korean writes particles and other words together with a word: the weather of Seoul is 서울의 날씨 or 서울날씨.
+    for (const [run] of word.matchAll(/\p{Script=Hangul}+/gu))
+      for (let at = 0; at + 2 <= run.length; at++) words.add(run.slice(at, at + 2));
     // These scripts have no spaces between words.
     if (/[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(word))
       for (let at = 0; at + 4 <= word.length; at++) words.add(word.slice(at, at + 4));

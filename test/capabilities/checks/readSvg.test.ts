@@ -66,6 +66,14 @@ describe("a drawing", () => {
     expect(read(hidden), "a style sets no address").to.include({ visible: 2, repeated: 1 });
     const named = `<g xml:id="a"/><g id="a"><path d="M0 0L5 5"/></g><use ${XLINK} x:href="#b" href="#a"/>`;
     expect(read(named), "only a plain id is an id").to.include({ visible: 2, repeated: 1 });
+    const animations = ["animate", "animateColor", "animateMotion", "animateTransform"];
+    for (const name of ["a", "set", "discard", "mpath", ...animations]) {
+      const pointing = `<g id="a"><path d="M0 0L5 5"/><${name} href="#a"/></g>`;
+      expect(read(pointing), `${name} draws nothing`).to.include({ paths: 1, repeated: 0 });
+    }
+    expect(read('<a href="#a" fill="url(#b)"/><g id="b"><rect/></g>').repeated, "but their paint").to.equal(
+      1,
+    );
     const defined = '<defs><path id="a" d="M0 0L5 5"/></defs><use href="#a"/>';
     expect(read(defined)).to.include({ visible: 1, paths: 2, repeated: 1 });
     expect(read('<defs><use href="#a"/></defs>').visible).to.equal(0);

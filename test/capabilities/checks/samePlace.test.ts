@@ -17,6 +17,8 @@ describe("the place of an answer", () => {
       ["Mt. Vernon", "Mount Vernon"],
       ["Ft Worth", "fort worth"],
       ["Ste. Anne", "Sainte Anne"],
+      ["East St. Louis", "East Saint Louis"],
+      ["Bourg Ste Anne", "Bourg Sainte Anne"],
       ["Den Haag", "The Hague"],
       ["Ciudad de México", "Mexico City"],
       ["NYC", "New York"],
@@ -35,7 +37,10 @@ describe("the place of an answer", () => {
       expect([isSamePlace(one, other), isSamePlace(other, one)], one).to.deep.equal([true, true]);
     }
     expect(placeName("stlouis"), "not a short form").to.equal("stlouis");
-    expect(placeName("East St Louis")).to.equal("east st louis");
+    expect(placeName("Fast Louis"), "the end of a word").to.equal("fast louis");
+    expect(placeName("Main St"), "a street").to.equal("main st");
+    expect(placeName("Billings MT 59101"), "Montana").to.equal("billings mt 59101");
+    expect(placeName("Old Ft Worth")).to.equal("old ft worth");
     expect(plain("Ægir & Œuvre, Đà ıþð")).to.equal("aegir oeuvre da ithd");
   });
 
@@ -71,6 +76,7 @@ describe("the place of an answer", () => {
     const bad = [
       ["Paris, TX", "Paris, France"],
       ["Portland OR", "Portland, Maine"],
+      ["Glasgow MT 59230", "Glasgow, Kentucky"],
       ["Portland, Maine", "Portland OR"],
       ["Springfield, IL", "Springfield, MA"],
       ["London, Ontario", "London, UK"],

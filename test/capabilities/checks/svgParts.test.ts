@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import * as fc from "fast-check";
 import {
   apply,
   IDENTITY,
@@ -94,13 +95,20 @@ describe("what a drawing draws", () => {
     expect(all.drawn(use)).to.deep.equal(own(5));
   });
 
-  it("is nothing for a circle of references, and is counted up to a limit for a long chain", () => {
+  it("is the most for whatever leads to a circle, and is counted up to a limit for a long chain", () => {
     const circle = svgReferences();
     circle.open(own(1), "a", [to("b")]);
     circle.close();
     const b = circle.open(own(2), "b", [to("a"), to("b")]);
     circle.close();
-    expect(circle.drawn(b)).to.deep.equal(own(3));
+    const c = circle.open(own(3), "c", [to("c")]);
+    circle.close();
+    const d = circle.open(own(0), undefined, [to("a")]);
+    circle.close();
+    const e = circle.open(own(4), undefined, [to("e")]);
+    circle.close();
+    for (const at of [b, c, d]) expect(circle.drawn(at)).to.deep.equal(own(MAX_DRAWN, MAX_DRAWN));
+    expect(circle.drawn(e)).to.deep.equal(own(4));
     const chain = svgReferences();
     let last = chain.open(own(1, 3), "0", []);
     chain.close();
@@ -109,6 +117,46 @@ describe("what a drawing draws", () => {
       chain.close();
     }
     expect(chain.drawn(last)).to.deep.equal(own(MAX_DRAWN, MAX_DRAWN));
+  });
+
+  it("is what a drawing has when every reference is expanded, or the most if that does not end", () => {
+    const reference = fc.record({ id: fc.nat(8).map(String), times: fc.integer({ min: 1, max: 3 }) });
+    const references = fc.array(reference, { maxLength: 2 });
+    // `up`: how many elements end before this one begins.
+    const part = fc.record({ up: fc.nat(3), shapes: fc.nat(2), references });
+    const seen = { ends: 0, circles: 0 };
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 7 }), (parts) => {
+        const all = svgReferences();
+        const outer: number[] = [];
+        const open: number[] = [];
+        for (const [at, { up, ...one }] of parts.entries()) {
+          for (let n = 0; n < up && open.length > 1; n++) {
+            open.pop();
+            all.close();
+          }
+          outer.push(open.at(-1) ?? -1);
+          open.push(all.open(own(one.shapes), String(at), one.references));
+        }
+        const expanded = (at: number, above: number[]): number => {
+          const one = parts[at];
+          if (one === undefined) return 0;
+          if (above.includes(at)) return MAX_DRAWN;
+          let sum = one.shapes;
+          for (const [inner, it] of outer.entries()) if (it === at) sum += expanded(inner, [...above, at]);
+          for (const { id, times } of one.references) sum += times * expanded(Number(id), [...above, at]);
+          return Math.min(MAX_DRAWN, sum);
+        };
+        for (const at of parts.keys()) {
+          const shapes = expanded(at, []);
+          seen[shapes === MAX_DRAWN ? "circles" : "ends"]++;
+          expect(all.drawn(at).shapes).to.equal(shapes);
+        }
+      }),
+      { seed: 46, numRuns: 500 },
+    );
+    expect(seen.ends).to.be.above(200);
+    expect(seen.circles).to.be.above(200);
   });
 
   it("follows from the attributes: references, and markers at every point of a line", () => {

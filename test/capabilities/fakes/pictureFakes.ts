@@ -192,6 +192,10 @@ export const pictureFakes: Fake[] = [
     "references to one another",
     '<g id="a" fill="red"><use href="#b"/></g><g id="b" fill="blue"><use href="#a"/></g><use href="#a"/>',
   ),
+  svg(
+    "thousands of copies of a part that needs itself",
+    `${shapes}<g id="p"><g id="c"><path d="M0 0L5 5"/><use href="#p"/></g></g>${'<use href="#p"/>'.repeat(30_000)}<g><use href="#c"/></g>`,
+  ),
   svg("a drawing of something else", shapes, "passes"),
   svg("white on white", shapes.replaceAll(/fill="\w+"/g, 'fill="#fff"').replace("#fff", "#fffffe"), "passes"),
   {

@@ -161,12 +161,10 @@ describe("an audit that waits for an auditor", () => {
     for (let n = 0; n < 9; n++) tick(context, `0x0${n}`);
     expect(asked(context)).to.equal(null);
     context.store.update("capability", `${wallet(102)}/${CAPABILITY}`, { windowSuccesses: 1 });
-    for (let n = 0; n < 9; n++) tick(context, `0x0${n}`);
-    expect(asked(context)?.auditor).to.equal(wallet(102));
-    const over = asked(context)
-      ?.passedOver.split(",")
-      .filter((it) => it !== "");
-    expect(over?.every((it) => it === "capability")).to.equal(true);
+    const numbers = [0, 1, 2];
+    const sha256Hex = () => String(numbers.shift()).padStart(16, "0");
+    tick({ ...context, sha256Hex: sha256Hex as never });
+    expect(asked(context)).to.include({ auditor: wallet(102), passedOver: "capability,capability" });
   });
 
   it("is drawn by the hash of block, hire, round, attempt and number of the try", () => {

@@ -4,21 +4,29 @@ import { isAlike, looksOf, skeleton } from "tallystick-protocol/actions/plainTex
 
 /** The other spellings that a disk without case can take as the same character: case mappings, each in any normal form. */
 function sameOnDisk(sign: string): Set<string> {
+  const inBothCases = (texts: Iterable<string>): Set<string> =>
+    new Set([...texts].flatMap((it) => [it, it.toLowerCase(), it.toUpperCase()]));
   const forms = ["NFC", "NFD", "NFKC", "NFKD"].map((form) => sign.normalize(form));
-  const cased = [sign, ...forms].flatMap((it) => [it, it.toLowerCase(), it.toUpperCase()]);
-  const twice = cased.flatMap((it) => [it, it.toLowerCase(), it.toUpperCase()]);
-  return new Set(twice.flatMap((it) => [it, it.normalize("NFC")]).filter((it) => it !== sign));
+  const twice = inBothCases(inBothCases([sign, ...forms]));
+  const spellings = new Set([...twice].flatMap((it) => [it, it.normalize("NFC")]));
+  spellings.delete(sign);
+  return spellings;
 }
 
 const areAlike = (one: string, other: string): boolean => isAlike(looksOf(one), looksOf(other));
 
-/** Every character of Unicode, with its other spellings. */
+/**
+ * Every character of Unicode that has other spellings, with these. A character that is equal to its NFKD form is also
+ * equal to its other forms.
+ */
 function* characters(): Generator<[sign: string, spellings: Set<string>]> {
   for (let code = 0; code <= 0x10ffff; code++) {
-    if (code >= 0xd800 && code <= 0xdfff) continue;
     const sign = String.fromCodePoint(code);
-    const spellings = sameOnDisk(sign);
-    if (spellings.size > 0) yield [sign, spellings];
+    if (/[\p{Cn}\p{Co}\p{Cs}]/u.test(sign)) continue;
+    const isAlone = [sign.normalize("NFKD"), sign.toLowerCase(), sign.toUpperCase()].every(
+      (it) => it === sign,
+    );
+    if (!isAlone) yield [sign, sameOnDisk(sign)];
   }
 }
 
@@ -28,8 +36,8 @@ describe("texts that a rule forbids", () => {
     let count = 0;
     for (const [sign, spellings] of characters()) {
       count++;
-      for (const other of spellings)
-        if (skeleton(`x${other}y`) !== skeleton(`x${sign}y`)) faults.push(`${sign} ${other}`);
+      const own = skeleton(`x${sign}y`);
+      for (const other of spellings) if (skeleton(`x${other}y`) !== own) faults.push(`${sign} ${other}`);
     }
     expect(faults).to.deep.equal([]);
     expect(count).to.be.above(10_000);

@@ -1,5 +1,6 @@
 import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { checksOf, verifyOutput } from "tallystick-capabilities/verifyOutput";
+import { newestVersion } from "tallystick-capabilities/versions";
 import { readSamples, type Sample } from "../../samples/readSamples.ts";
 
 /** One capability's line of the verifier table. */
@@ -22,10 +23,9 @@ export async function measureVerifiers(runs = 3): Promise<VerifierFigures[]> {
   const figures: VerifierFigures[] = [];
   for (const capability of await loadCatalogue()) {
     const own = samples.filter((sample) => sample.capability === capability.id);
-    const newest = capability.versions.at(-1)?.version ?? "v0";
     const row: VerifierFigures = {
       id: capability.id,
-      checks: checksOf(capability, newest).length + 1,
+      checks: checksOf(capability, newestVersion(capability)).length + 1,
       accepted: 0,
       good: 0,
       refused: 0,
