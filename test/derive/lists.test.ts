@@ -15,7 +15,7 @@ describe("lists", () => {
   it("return the appended items, in order, at any length", async () => {
     const item = fc.string().map((text) => text.replaceAll("\n", " "));
     await fc.assert(
-      fc.asyncProperty(fc.array(item, { maxLength: 150 }), async (items) => {
+      fc.asyncProperty(fc.array(item, { maxLength: 150, size: "max" }), async (items) => {
         const store = new MemoryStore();
         expect(lastItem(store, "list")).to.equal(null);
         for (const [n, item] of items.entries()) {
