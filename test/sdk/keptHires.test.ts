@@ -128,6 +128,24 @@ describe("the stored notes about a hire", () => {
     expect(await hireOf(kept, "k")).to.include({ money: "held" });
   });
 
+  it("take no failure of a hire for which the key has not signed once it has signed for another one", async () => {
+    const kept = open();
+    expect(await kept.hasSigned("k", "job_1"), "unknown").to.equal(false);
+    await kept.put(running("k"));
+    expect(await kept.hasSigned("k", "job_1"), "running").to.equal(false);
+    for (const end of ["signed", "done", "failed"]) {
+      await kept.put(signed("k"));
+      if (end === "done") await kept.done("k", held);
+      if (end === "failed") await kept.failed("k", failure());
+      const before = await kept.get("k");
+      expect(before?.state).to.equal(end);
+      await kept.failed("k", failure("job_0"));
+      expect(await kept.get("k"), end).to.deep.equal(before);
+      const has = await Promise.all(["job_0", "job_1"].map((job) => kept.hasSigned("k", job)));
+      expect(has, end).to.deep.equal([false, true]);
+    }
+  });
+
   it("keep the receipt of a hire without a result also for another process, and no receipt of another hire", async () => {
     const store = memoryStore();
     const kept = open(store);

@@ -60,7 +60,8 @@ describe("the money of a hire that is resumed", () => {
     const now = () => BEGUN + atMs;
     const kept = keptHires(journal, account, now);
     const startedAt = BEGUN;
-    await kept.put({ key: "order-17", asked: "", startedAt, attempts: 1, state: "open" });
+    const of = { hireId: "0x01", jobId: "job_1", seller: listing.agent_id } as const;
+    await kept.put({ key: "order-17", asked: "", startedAt, attempts: 1, state: "signed", ...of });
     await journal.put("hire/job_1", { ...entry, ...parameters.entry });
     const noted = (what: string) => async (_: string, amount?: bigint) =>
       void did.push(`${what}${amount ?? ""}`);
@@ -298,7 +299,7 @@ describe("the money of a hire that is resumed", () => {
     const endings: [(Conclusion & { money: "paid" | "none" }) | false, string, string][] = [
       [{ money: "none", book: "giveBack" }, "giveBack", "failed"],
       [{ money: "paid", book: "spend" }, "spend", "failed"],
-      [false, "", "open"],
+      [false, "", "signed"],
     ];
     for (const [ending, booking, wanted] of endings) {
       const mode = { isOver: async () => ending };
@@ -333,7 +334,7 @@ describe("the money of a hire that is resumed", () => {
       .and.includes({ code: "no_recovery" });
     // The seller is not asked.
     expect(did).to.deep.equal(["recall 700"]);
-    expect([isOpen, state]).to.deep.equal([true, "open"]);
+    expect([isOpen, state]).to.deep.equal([true, "signed"]);
   });
 
   it("is reported once, before it is settled, however often the hire is resumed while the money is held", async () => {
@@ -736,6 +737,27 @@ describe("the money of a hire that is resumed", () => {
       expect(outcome).to.include({ isOver: true, money });
       expect(await again(context, goodOf)).to.deep.include({ money, result: 5 });
       expect((await findByKey(context, KEY))?.hire).to.deep.include({ money, result: 5 });
+    }
+  });
+
+  it("changes nothing under a key that does not know the hire, because its signature was undone", async () => {
+    const later = { ...result, jobId: "job_2", money: "paid" };
+    const states = [
+      { ...about, state: "open" },
+      { ...about, state: "running", until: 0 },
+      { ...signed, jobId: "job_2" },
+      { ...about, state: "done", hire: later },
+    ] as unknown as KeptHire[];
+    const mode = { isOver: async () => ({ money: "none", book: "giveBack" }) as const };
+    for (const state of states) {
+      // The payment was never sent, so a seller that has a result lies.
+      for (const seller of [NOT_KNOWN, DONE]) {
+        const { context, journal, kept } = await openNext({ mode, seller });
+        await kept.put(state);
+        expect(await resumeHires(context, goodOf)).to.have.length(1);
+        expect(await kept.get(KEY), state.state).to.deep.equal(state);
+        expect(await journal.get("hire/job_1"), state.state).to.equal(undefined);
+      }
     }
   });
 

@@ -73,9 +73,11 @@ export type KeptHires = {
   settled: (key: string, jobId: string, end: SettledMoney) => Promise<void>;
   /** Whether the end of a hire's money is stored, which is done after the budget has it. */
   isSettled: (key: string, jobId: string) => Promise<boolean>;
+  /** Whether this hire is the one for which the key has signed. */
+  hasSigned: (key: string, jobId: string) => Promise<boolean>;
   /**
    * Stores the failure of a hire whose money is settled. A stored result stays, and only its money changes. Does
-   * nothing when the key is unknown.
+   * nothing when the key is unknown, or has signed for another hire.
    */
   failed: (key: string, error: HireFailedError) => Promise<void>;
   nonce: KeyNonce;
@@ -109,6 +111,10 @@ export function keptHires(
     return kept && (await withFacts(kept, facts));
   };
   const put = (kept: KeptHire): Promise<void> => store.put(nameOf(kept.key), kept);
+  const hasSigned = async (key: string, jobId: string): Promise<boolean> => {
+    const kept = await find(key);
+    return kept !== undefined && signedJobOf(kept) === jobId;
+  };
   const turns = createJobLeases({ store, leaseMs: TURN_MS, now, folder: TURNS });
   const sweep = sweeper(store, facts, now, inTurn);
 
@@ -153,16 +159,18 @@ export function keptHires(
       if ((await find(key)) !== undefined) await facts.addReceipt(factsOf(key, jobId), receiptHash);
     },
     settled: async (key, jobId, end) => {
-      const kept = await find(key);
-      if (kept && signedJobOf(kept) === jobId) await facts.addEnd(factsOf(key, jobId), end);
+      if (await hasSigned(key, jobId)) await facts.addEnd(factsOf(key, jobId), end);
     },
+    hasSigned,
     isSettled: async (key, jobId) => (await facts.end(factsOf(key, jobId))) !== undefined,
     failed: inTurn(async (key, error) => {
       const kept = await find(key);
       if (!kept) return;
       // Perhaps another process has the result, or gets it at this moment.
-      if (signedJobOf(kept) === error.jobId)
-        return await facts.putFailure(factsOf(key, error.jobId), asJson(error));
+      const its = signedJobOf(kept);
+      if (its === error.jobId) return await facts.putFailure(factsOf(key, error.jobId), asJson(error));
+      // The key has signed for another hire since. This one may have its result, which an old failure must not replace.
+      if (its !== undefined) return;
       const { asked, startedAt, attempts } = kept;
       await put({ key, asked, startedAt, attempts, state: "failed", error: asJson(error) });
     }),

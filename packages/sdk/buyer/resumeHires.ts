@@ -151,8 +151,13 @@ async function notResumed(
   return { jobId, hireId, escrow: null, error, isOver: false, money: signed ? "authorized" : "none" };
 }
 
-/** Stores the end of a resumed hire under its idempotency key. Stores nothing while the money is open. */
+/**
+ * Stores the end of a resumed hire under its idempotency key. Stores nothing while the money is open. A process that is
+ * killed while it undoes a signature leaves a hire in the journal that its key no longer knows. Its payment was never sent,
+ * so the key stays free for the next hire, or keeps the result of that one.
+ */
 async function keep({ kept }: BuyerContext, key: string, resumed: ResumedHire): Promise<void> {
+  if (!(await kept.hasSigned(key, resumed.jobId))) return;
   if ("hire" in resumed) await kept.done(key, resumed.hire);
   else if (resumed.isOver && resumed.error instanceof HireFailedError) {
     const { code, message, hint, seller, hireId, jobId, escrow, words } = resumed.error;
