@@ -8,7 +8,7 @@ import { book } from "tallystick-sdk/buyer/concludeHire";
 import { askedOf, findByKey, hireByKey } from "tallystick-sdk/buyer/hireByKey";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { JournalEntry } from "tallystick-sdk/buyer/journal";
-import { type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
+import { KEPT_MS, type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
 import { resumeHire, resumeHires } from "tallystick-sdk/buyer/resumeHires";
 import type { Verify } from "tallystick-sdk/buyer/verifyResult";
 import { base } from "tallystick-sdk/chain/paymentNetwork";
@@ -716,6 +716,53 @@ describe("the money of a hire that is resumed", () => {
       expect(did, by).not.to.include("recall 700");
       expect(await journal.get("hire/job_1"), by).to.equal(undefined);
     }
+  });
+
+  it("keeps its result within reach if it is booked and one resume cannot get or judge the result", async () => {
+    const spent = { money: "paid", book: "spend" } as const;
+    const unheard = { seller: NOT_KNOWN, verify: goodOf, code: "seller_timeout" };
+    const unjudged = { seller: DONE, verify: undefined, code: "verify_needed" };
+    for (const { seller, verify, code } of [unheard, unjudged]) {
+      const { context, journal, kept } = await openNext({
+        ...{ seller, atMs: LATENCY_MS, entry: { key: KEY } },
+        mode: { isOver: async () => spent, abandon: async () => "paid" },
+      });
+      await kept.put(signed);
+      await book({ context, hireId: "0x01", jobId: "job_1", key: KEY }, spent);
+      const [outcome] = await resumeHires(context, verify);
+      expect(outcome).to.have.nested.property("error.code", code);
+      expect(await kept.get(KEY), code).to.include({ state: "signed", money: "paid" });
+      expect(await journal.get("hire/job_1"), code).not.to.equal(undefined);
+      context.sellerFetch = async () => Response.json(DONE.body);
+      expect(await again(context, goodOf), code).to.have.property("result", 1);
+      expect(await journal.get("hire/job_1"), code).to.equal(undefined);
+    }
+  });
+
+  it("ends with a failure if it is booked and the seller says that no result comes, or got nothing", async () => {
+    const cases = [
+      { seller: FAILED, ending: { money: "paid", book: "spend" } },
+      { seller: NOT_KNOWN, ending: { money: "none", book: "giveBack" } },
+    ] as const;
+    for (const { seller, ending } of cases) {
+      const mode = { isOver: async () => ending };
+      const { context, journal, kept } = await openNext({ seller, mode, entry: { key: KEY } });
+      await kept.put(signed);
+      await book({ context, hireId: "0x01", jobId: "job_1", key: KEY }, ending);
+      await resumeHires(context, goodOf);
+      expect(await kept.get(KEY), ending.money).to.include({ state: "failed" });
+      expect(await journal.get("hire/job_1"), ending.money).to.equal(undefined);
+    }
+  });
+
+  it("leaves the journal without its result when its key is forgotten", async () => {
+    const spent = { money: "paid", book: "spend" } as const;
+    const { context, journal, kept } = await openNext({ mode: { isOver: async () => spent } });
+    await kept.put(signed);
+    await book({ context, hireId: "0x01", jobId: "job_1", key: KEY }, spent);
+    context.kept = keptHires(journal, account, () => BEGUN + KEPT_MS);
+    expect(await resumeHires(context, goodOf)).to.deep.equal([]);
+    expect(await journal.get("hire/job_1")).to.equal(undefined);
   });
 
   it("is not settled again if only its entry in the journal is left", async () => {

@@ -45,7 +45,8 @@ const AT_ONCE = 8;
  * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in the
  * journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was paid. If
  * a result had passed before and only its release did not get through, the money is released, whatever the seller
- * answers now. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error,
+ * answers now. A hire whose money is booked and whose result is not stored under its key stays in the journal while only a
+ * silent seller or a missing check is in the way. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error,
  * and stays in the journal. Reports that wait for the ledger are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check wait,
@@ -118,15 +119,22 @@ async function resumeEntry(
       verify ?? context.verifiers.get(jobId),
       deadline,
     );
-    if (entry.key !== undefined) {
-      await keep(context, entry.key, resumed);
-      await endIfSettled(context, entry.key, jobId);
-    }
+    if (entry.key === undefined || (isBooked && mayStillCome(resumed))) return resumed;
+    await keep(context, entry.key, resumed);
+    await endIfSettled(context, entry.key, jobId);
     return resumed;
   } finally {
     deadline.end();
     context.underWay.delete(jobId);
   }
+}
+
+/**
+ * Whether the result of a booked hire may still come: it was paid for, and only this look did not get or judge it. The hire
+ * then stays in the journal, at most until its key is forgotten.
+ */
+function mayStillCome(resumed: ResumedHire): boolean {
+  return "error" in resumed && !isFinal(resumed.error) && resumed.money !== "none";
 }
 
 /** The outcome of a hire that could not be resumed, for example because the budget's database does not answer. */
@@ -247,7 +255,7 @@ async function releaseOf(mode: BuyerMode, payment: SignedPayment): Promise<Money
 const WITHOUT_JUDGE: ReadonlySet<string> = new Set(["verify_needed", "capability_unavailable"]);
 
 /** Whether the seller said that no result will come. */
-function isFinal({ code }: HireFailedError): boolean {
+function isFinal({ code }: TallystickError): boolean {
   return code !== "seller_timeout" && code !== "seller_unreachable" && !WITHOUT_JUDGE.has(code);
 }
 
