@@ -154,8 +154,8 @@ function createSending(
     for (const [at, it] of items.entries()) {
       if (at >= tried) continue;
       const failure = failures.get(at);
-      const { signature } = sent[at] ?? {};
-      if (failure) await onFailure(it, { signature, error: failure.error, gas: charges[at] ?? 0 });
+      const { signature, gasUsed: triedGas = 0 } = sent[at] ?? {};
+      if (failure) await onFailure(it, { signature, error: failure.error, gas: charges[at] ?? 0, triedGas });
       else {
         await finish(it, it.kind === "release" ? "released" : "refunded");
         done(1);

@@ -1,6 +1,6 @@
 /**
- * How an item of a batch ended. `late`: the contract had taken the signature, and refused the item because somebody else had
- * settled the escrow. `failed`: any other failure.
+ * How an item of a batch ended. `late`: the contract had taken the signature, and refused the item because the escrow was settled
+ * already. `failed`: any other failure.
  */
 export type ItemEnd = "done" | "late" | "failed";
 
@@ -13,9 +13,9 @@ export type EndedItem = { end: ItemEnd; gasUsed: number };
  * only in a transaction.
  *
  * An item that failed is charged for all that the failed items burned together, and at most for the gas that an item gets.
- * A wallet does not choose whether it is late. So the items that are late share what these charges leave, in proportion to
- * what their trials used. If that is more than their trials together, one of them burned gas on purpose. Nobody knows which,
- * so each is charged for its trial and for the rest.
+ * Who is late is mostly not at fault. So the items that are late share what these charges leave, in proportion to what their
+ * trials used. If that is more than their trials together, one of them burned gas on purpose. Nobody knows which, so each is
+ * charged for its trial and for the rest.
  *
  * All charges together are at least the gas that was burned. So a wallet that burns gas and is late at the same time gains
  * nothing by an accomplice that fails.
