@@ -143,6 +143,20 @@ describe("the outcome of an instruction that a keeper has", () => {
     expect(room(), "forgotten after a day, because the signature did not fail").to.equal(LIMIT);
   });
 
+  it("costs its wallet the gas of a failure also if a look at it meanwhile gave back what was set aside", async () => {
+    for (const isSetAsideAgain of [false, true]) {
+      const { it: one, outcomes, room } = await open();
+      outcomes.setAside(one);
+      const { reservation } = one;
+      if (isSetAsideAgain) outcomes.setAside(one, 100_000);
+      else await outcomes.lookLater(one, "not there");
+      const failure = { error: "Odd", gas: 20_000, triedGas: 60_000, signature, reservation };
+      await outcomes.onFailure(one, failure);
+      expect(room()).to.equal(LIMIT - 20_000 - (isSetAsideAgain ? 100_000 : 0));
+      expect(one.reservation?.gas).to.equal(isSetAsideAgain ? 100_000 : undefined);
+    }
+  });
+
   it("is held against a wallet that is late and burned more than a good instruction uses", async () => {
     const { it: one, outcomes, room, isKept } = await open();
     outcomes.setAside(one);

@@ -1,6 +1,6 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
-import { advancesOf, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
+import { advancesOf, type GasAccounts, type Reservation, signaturesOf } from "./gasAccounts.ts";
 import { type Instruction, type InstructionBook, SURE_MS } from "./keeperInstructions.ts";
 import type { EscrowState } from "./readEscrowState.ts";
 
@@ -40,9 +40,15 @@ export type OutcomesParameters = {
 
 /**
  * How an item failed on the chain: with which signature, how much gas it may have burned, and how much it used in its trial, to
- * a good end.
+ * a good end. `reservation`: the gas that was set aside for this attempt. A look at the item meanwhile may have given it back.
  */
-type Failure = { signature: Hex | undefined; error: string | undefined; gas: number; triedGas: number };
+type Failure = {
+  signature: Hex | undefined;
+  error: string | undefined;
+  gas: number;
+  triedGas: number;
+  reservation?: Reservation | undefined;
+};
 
 /** Records the result of an instruction, also in the gas account that pays for it. */
 export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log }: OutcomesParameters) {
@@ -99,9 +105,9 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
   }
 
   /** Records an item that failed on the chain. If its wallet has signed it again since, that signature is tried. */
-  async function onFailure(it: Instruction, { signature, error, gas, triedGas }: Failure): Promise<void> {
-    const { reservation } = it;
-    it.reservation = undefined;
+  async function onFailure(it: Instruction, failure: Failure): Promise<void> {
+    const { signature, error, gas, triedGas, reservation = it.reservation } = failure;
+    if (it.reservation === reservation) it.reservation = undefined;
     const isLate = error === LATE;
     // A party of the hire can settle the escrow and so choose to be late. But who burns no more than a good instruction uses
     // takes nothing from the keeper that way.
