@@ -9,7 +9,7 @@ const WAIT_MS = 2_000;
 
 const REASONS: { readonly [code: string]: string } = {
   wrong_chain: "The keeper's RPC is of another chain than its escrow.",
-  wrong_token: "The escrow holds another token than the keeper's.",
+  wrong_token: "The escrow holds another token than the keeper's, or names none.",
   other_store: "The keeper's folder belongs to another escrow.",
   chain_unreachable: "The chain cannot be asked at the moment.",
 };
@@ -19,7 +19,7 @@ const UNKNOWN = "The keeper cannot work. The cause is in its log.";
  * Tells whether a keeper can work. Each question may be a question to its RPC and anybody may ask, so an answer is given again
  * for some time.
  *
- * @param requireAll throws what keeps the keeper from working
+ * @param requireAll throws what keeps the keeper from working now
  */
 export function createKeeperHealth(parameters: {
   requireAll: () => Promise<void>;
