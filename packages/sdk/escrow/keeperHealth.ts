@@ -3,7 +3,7 @@ import { within } from "../deadline.ts";
 /** Whether a keeper can work. If it cannot, `reason` says why in our own words, because anybody may read it. */
 export type KeeperHealth = { ok: true } | { ok: false; code: string; reason: string };
 
-/** How long one answer about a fault is given again, and how long a request waits for an answer, in milliseconds. */
+/** How long one answer is given again, and how long a request waits for an answer, in milliseconds. */
 const ASK_MS = 1_000;
 const WAIT_MS = 2_000;
 
@@ -25,8 +25,9 @@ export function createKeeperHealth(parameters: {
   requireAll: () => Promise<void>;
   now: () => number;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
+  waitMs?: number;
 }): () => Promise<KeeperHealth> {
-  const { requireAll, now, log } = parameters;
+  const { requireAll, now, log, waitMs = WAIT_MS } = parameters;
   let asked: { at: number; answer: Promise<KeeperHealth> } | undefined;
 
   const ask = async (): Promise<KeeperHealth> => {
@@ -46,6 +47,6 @@ export function createKeeperHealth(parameters: {
     if (asked === undefined || Math.abs(now() - asked.at) >= ASK_MS) asked = { at: now(), answer: ask() };
     const { answer } = asked;
     const code = "chain_unreachable";
-    return (await within(answer, WAIT_MS)) ?? { ok: false, code, reason: REASONS[code] ?? UNKNOWN };
+    return (await within(answer, waitMs)) ?? { ok: false, code, reason: REASONS[code] ?? UNKNOWN };
   };
 }
