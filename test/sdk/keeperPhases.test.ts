@@ -298,19 +298,18 @@ describe("the parts of a keeper's round", () => {
   });
 
   it("are done by a keeper whose health says at any time whether its RPC answers", async () => {
-    const restore = lengthenWaits(2_000);
     let time = Date.now();
     const keeper = open({ now: () => time });
     const look = async () => {
       time += 1_000;
-      return await keeper.health();
+      const restore = lengthenWaits(2_000);
+      return await keeper.health().finally(restore);
     };
     expect(await look()).to.deep.equal({ ok: true });
     rpc.sabotage = ({ id }) => ({ jsonrpc: "2.0", id, error: { code: -32_603, message: "away" } });
     expect(await look()).to.include({ ok: false, code: "chain_unreachable" });
     rpc.sabotage = () => undefined;
     expect(await look()).to.deep.equal({ ok: true });
-    restore();
     await keeper.close();
   });
 
