@@ -755,6 +755,17 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
+  it("leaves the journal when it settles, also if its result was deleted meanwhile to make room", async () => {
+    const { context, journal, kept } = await openNext({});
+    await kept.put(signed);
+    context.kept = keptHires(journal, account, () => BEGUN, 0);
+    await context.kept.done(KEY, { ...result, amount: 700n, money: "held", receiptHash: "" } as never);
+    expect(await kept.get(KEY)).to.include({ state: "signed", isNote: true });
+    await book({ context, hireId: "0x01", jobId: "job_1", key: KEY }, { money: "released", book: "spend" });
+    expect(await journal.get("hire/job_1")).to.equal(undefined);
+    expect(await kept.get(KEY)).to.include({ state: "signed", money: "paid" });
+  });
+
   it("leaves the journal without its result when its key is forgotten", async () => {
     const spent = { money: "paid", book: "spend" } as const;
     const { context, journal, kept } = await openNext({ mode: { isOver: async () => spent } });

@@ -49,8 +49,11 @@ export type KeptState =
   | { state: "running"; until: number }
   /** Nothing was signed, so it may be tried again. */
   | { state: "open" }
-  /** `money`: where it is, as far as that is known without a result. */
-  | ({ state: "signed"; money?: MoneyState } & SignedHire)
+  /**
+   * `money`: where it is, as far as that is known without a result. `isNote`: a result or a failure was stored, and was deleted
+   * because there were too many.
+   */
+  | ({ state: "signed"; money?: MoneyState; isNote?: true } & SignedHire)
   | { state: "done"; hire: Omit<HireResult, "amount"> & { amount: string } }
   | { state: "failed"; error: KeptFailure };
 
@@ -127,8 +130,10 @@ export function keptHires(
       if (characters <= maxCharacters) return;
       characters -= its;
       sizes.delete(oldest);
-      const kept = await get(oldest);
-      if (kept?.state === "done") await put(signedNote(kept));
+      const kept = await get(oldest).catch(() => undefined);
+      if (kept?.state !== "done") continue;
+      await put(signedNote(kept));
+      await facts.forgetFailure(factsOf(oldest, kept.hire.jobId));
     }
   }
 
@@ -207,22 +212,24 @@ function sweeper(
   return async () => {
     if (now() - sweptAt < SWEEP_MS) return;
     sweptAt = now();
-    const kept: { name: string; key: string; startedAt: number; isNote: boolean }[] = [];
+    const kept: { name: string; key: string; startedAt: number; isBare: boolean }[] = [];
     const failed = await facts.failed();
     for (const name of await store.keys(FOLDER)) {
       // A record that cannot be read stays, and stops no other hire.
       const one = await store.get<KeptHire>(name).catch(() => undefined);
       if (!one) continue;
-      const isNote = one.state === "signed" && !failed.has(factsOf(one.key, one.jobId));
-      kept.push({ name, key: one.key, startedAt: one.startedAt, isNote });
+      const isBare = one.state === "signed" && !failed.has(factsOf(one.key, one.jobId));
+      kept.push({ name, key: one.key, startedAt: one.startedAt, isBare });
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
-    for (const [at, { name, key, startedAt, isNote }] of kept.entries()) {
-      if ((at >= MAX_KEPT && !isNote) || startedAt + KEPT_MS <= now()) await forget(key, name);
+    for (const [at, { name, key, startedAt, isBare }] of kept.entries()) {
+      if ((at < MAX_KEPT || isBare) && startedAt + KEPT_MS > now()) continue;
+      // What cannot be read or deleted stays, and stops no new hire.
+      await forget(key, name).catch(() => {});
     }
     for (const name of await store.keys(TURNS)) {
       const turn = await store.get<{ until: number }>(name).catch(() => undefined);
-      if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
+      if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name).catch(() => {});
     }
   };
 }
@@ -233,7 +240,7 @@ function signedNote(kept: KeptHire & { state: "done" | "failed" }): KeptHire {
   const { hireId, jobId } = kept.state === "done" ? kept.hire : kept.error;
   const seller = kept.state === "done" ? kept.hire.listing.agent_id : kept.error.seller;
   const money = lastMoney(kept.state === "done" ? kept.hire.money : kept.error.money);
-  return { key, asked, startedAt, attempts, state: "signed", hireId, jobId, seller, money };
+  return { key, asked, startedAt, attempts, state: "signed", hireId, jobId, seller, money, isNote: true };
 }
 
 /** Where the money is, in the words for a hire without a result. */
