@@ -17,8 +17,10 @@ export type EndedItem = { end: ItemEnd; gasUsed: number };
  * trials used. If that is more than their trials together, one of them burned gas on purpose. Nobody knows which, so each is
  * charged for its trial and for the rest.
  *
- * All charges together are at least the gas that was burned. So a wallet that burns gas and is late at the same time gains
- * nothing by an accomplice that fails.
+ * If `done` is right, all charges together are at least the gas that was burned. So a wallet that burns gas and is late at the
+ * same time gains nothing by an accomplice that fails. But `done` comes from a trial too. An accomplice whose item is done, and
+ * which burns gas in trials only, makes it too high and the charges too low by as much. A failure without a charge still counts
+ * as a failure of its wallet.
  *
  * @param parameters.intrinsic the gas of the transaction without its execution
  * @param parameters.done the gas that the items that are done used together
