@@ -734,7 +734,7 @@ describe("the money of a hire that is resumed", () => {
       expect(await kept.get(KEY), code).to.include({ state: "signed", money: "paid" });
       expect(await journal.get("hire/job_1"), code).not.to.equal(undefined);
       context.sellerFetch = async () => Response.json(DONE.body);
-      expect(await again(context, goodOf), code).to.have.property("result", 1);
+      expect(await again(context, goodOf), code).to.have.nested.property("result.result", 1);
       expect(await journal.get("hire/job_1"), code).to.equal(undefined);
     }
   });
