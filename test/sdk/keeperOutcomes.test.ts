@@ -150,8 +150,8 @@ describe("the outcome of an instruction that a keeper has", () => {
       const { reservation } = one;
       if (isSetAsideAgain) outcomes.setAside(one, 100_000);
       else await outcomes.lookLater(one, "not there");
-      const failure = { error: "Odd", gas: 20_000, triedGas: 60_000, signature, reservation };
-      await outcomes.onFailure(one, failure);
+      const gas = { gas: 20_000, triedGas: 60_000, reservation };
+      await outcomes.onFailure(one, { error: "Odd", signature, ...gas });
       expect(room()).to.equal(LIMIT - 20_000 - (isSetAsideAgain ? 100_000 : 0));
       expect(one.reservation?.gas).to.equal(isSetAsideAgain ? 100_000 : undefined);
     }

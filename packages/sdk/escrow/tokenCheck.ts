@@ -15,20 +15,23 @@ export function tokenCheck(
   { escrow, token }: { escrow: Address; token: Address },
 ): () => Promise<void> {
   let isRight = false;
+  const wrongToken = (what: string, cause?: unknown): ChainError =>
+    new ChainError({
+      code: "wrong_token",
+      message: `The escrow ${escrow} should hold the token ${token.toLowerCase()}, and ${what}.`,
+      hint: "Use an escrow of the token in which hires are paid: `escrow` of escrowMode, or ESCROWS and TOKEN_ADDRESS of a keeper.",
+      field: "escrow",
+      neverSent: true,
+      cause,
+    });
   return async () => {
     if (isRight) return;
     const { hireEscrowAbi: abi } = await import("tallystick-protocol/abi/hireEscrowAbi");
     const asked = client.readContract({ address: escrow, abi, functionName: "token" });
     const found = await asked.catch((error: unknown) => {
-      if (isWithoutToken(error))
-        throw wrongToken(`There is no escrow at ${escrow}: it names no token.`, error);
-      throw error;
+      throw isWithoutToken(error) ? wrongToken("names no token", error) : error;
     });
-    if (found.toLowerCase() !== token.toLowerCase()) {
-      throw wrongToken(
-        `The escrow ${escrow} holds the token ${found.toLowerCase()}, not ${token.toLowerCase()}.`,
-      );
-    }
+    if (found.toLowerCase() !== token.toLowerCase()) throw wrongToken(`holds ${found.toLowerCase()}`);
     isRight = true;
   };
 }
@@ -44,15 +47,4 @@ function isWithoutToken(error: unknown): boolean {
   for (let [it, depth] = [error, 0]; it instanceof Error && depth < 16; [it, depth] = [it.cause, depth + 1])
     if (WITHOUT_TOKEN.has(it.name)) return true;
   return false;
-}
-
-function wrongToken(message: string, cause?: unknown): ChainError {
-  return new ChainError({
-    code: "wrong_token",
-    message,
-    hint: "Use an escrow of the token in which hires are paid: `escrow` of escrowMode, or ESCROWS and TOKEN_ADDRESS of a keeper.",
-    field: "escrow",
-    neverSent: true,
-    cause,
-  });
 }
