@@ -490,6 +490,7 @@ describe("the money of a hire that is resumed", () => {
     const { context, kept } = await openNext({ mode, seller: FAILED });
     const [outcome] = await resumeHires(context, passed(true) as unknown as Verify);
     expect(outcome).to.deep.include({ jobId: "job_1", hireId: "0x01", escrow, isOver: true, money: "paid" });
+    expect(outcome).to.have.nested.property("error.money", "paid");
     const failed = await kept.get("order-17");
     expect(failed)
       .to.have.property("error")
@@ -733,6 +734,9 @@ describe("the money of a hire that is resumed", () => {
       expect(outcome).to.have.nested.property("error.code", code);
       expect(await kept.get(KEY), code).to.include({ state: "signed", money: "paid" });
       expect(await journal.get("hire/job_1"), code).not.to.equal(undefined);
+      const error = await rejection(again(context, verify as Verify));
+      expect(error, code).to.include({ code, money: "paid" });
+      expect(error.hint, code).to.match(verify ? /^The seller has the money\. / : /the same `verify`/);
       context.sellerFetch = async () => Response.json(DONE.body);
       expect(await again(context, goodOf), code).to.have.nested.property("result.result", 1);
       expect(await journal.get("hire/job_1"), code).to.equal(undefined);

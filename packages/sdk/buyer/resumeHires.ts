@@ -8,7 +8,7 @@ import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
 import { book, concludeHire, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
 import { endIfSettled } from "./endIfSettled.ts";
 import { endInJournal } from "./endInJournal.ts";
-import { failed } from "./hireFailure.ts";
+import { failed, MONEY_HINTS } from "./hireFailure.ts";
 import { lookUp } from "./hireOnce.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { Hiring } from "./hiring.ts";
@@ -167,14 +167,7 @@ async function notResumed(
 async function keep({ kept }: BuyerContext, key: string, resumed: ResumedHire): Promise<void> {
   if (!(await kept.hasSigned(key, resumed.jobId))) return;
   if ("hire" in resumed) await kept.done(key, resumed.hire);
-  else if (resumed.isOver && resumed.error instanceof HireFailedError) {
-    const { code, message, hint, seller, hireId, jobId, escrow, words } = resumed.error;
-    const { money } = resumed;
-    await kept.failed(
-      key,
-      new HireFailedError({ code, message, hint, seller, hireId, jobId, escrow, words, money }),
-    );
-  }
+  else if (resumed.isOver && resumed.error instanceof HireFailedError) await kept.failed(key, resumed.error);
 }
 
 async function resumeOne(
@@ -240,8 +233,16 @@ async function resumeOne(
       : undefined;
   if (end) money = (await within(end, SETTLE_MS).catch(() => undefined)) ?? money;
   const ending = await within(mode.isOver(payment), SETTLE_MS).catch(() => undefined);
-  if (ending) await book(hiring, ending);
-  return { ...of, error, isOver: Boolean(ending), money: ending ? ending.money : money };
+  if (!ending) return { ...of, error, isOver: false, money };
+  await book(hiring, ending);
+  return { ...of, error: withMoney(error, ending.money), isOver: true, money: ending.money };
+}
+
+/** The error of a hire that is over. It says where the money ended, and what to do then. */
+function withMoney(error: HireFailedError, money: MoneyState): HireFailedError {
+  const { code, message, seller, hireId, jobId, escrow, words, cause } = error;
+  const hint = error.hint === MONEY_HINTS[error.money] ? MONEY_HINTS[money] : error.hint;
+  return new HireFailedError({ code, message, hint, seller, hireId, jobId, escrow, words, cause, money });
 }
 
 /** Releases the money for a result that had passed before. Returns where the money is, if that is certain. */
