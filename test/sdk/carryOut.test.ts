@@ -22,6 +22,9 @@ const hire: Hire = {
   ...{ fee: 0n, feeRecipient: ZERO_ADDRESS, deadline: 2n ** 40n, arbiter: ZERO_ADDRESS },
 };
 
+/** Another hire of the same wallet. */
+const other: Hire = { ...hire, hireId: hash("44") };
+
 describe("a keeper that gets a newer signature of an instruction", () => {
   const signal = new AbortController().signal;
   let store: ReturnType<typeof memoryStore>;
@@ -32,6 +35,8 @@ describe("a keeper that gets a newer signature of an instruction", () => {
   ) => Promise<{ done: boolean; error: string | undefined; gasUsed?: bigint }>;
   let send: (calls: Hex[]) => Promise<BatchOutcome>;
   let onTheirWay: string[];
+  /** What the chain says that the good items of a batch used. */
+  let gasOfBatch: () => Promise<bigint>;
   /** The gas of each item of the batches that were sent. */
   let gasOfItems: bigint[];
   beforeEach(() => {
@@ -39,6 +44,7 @@ describe("a keeper that gets a newer signature of an instruction", () => {
     gasOfItems = [];
     tryItem = async () => ({ done: true, error: undefined });
     onTheirWay = [];
+    gasOfBatch = () => expect.fail("no item is done");
   });
   const callOf = (signature: Hex) => encodeEscrowCall("release", [hire, signature]);
   const outcome = (...failed: FailedItem[]): BatchOutcome => ({
@@ -48,7 +54,11 @@ describe("a keeper that gets a newer signature of an instruction", () => {
   const open = async () => {
     const accounts = await openGasAccounts(store, () => 0);
     const calls = {
-      ...{ deployment: { chainId: 31_337, escrow: address("e5") }, idOf: () => hash("1d") },
+      ...{
+        deployment: { chainId: 31_337, escrow: address("e5") },
+        idOf: (of: Hire) => hash(of === other ? "2d" : "1d"),
+      },
+      gasOfBatch: () => gasOfBatch(),
       state: async () => ({ status: "held" }),
       tryItem: async (call: Hex, gas: bigint) => ({ gasUsed: 50_000n, ...(await tryItem(call, gas)) }),
     } as unknown as EscrowCalls;
@@ -72,8 +82,8 @@ describe("a keeper that gets a newer signature of an instruction", () => {
     });
     return {
       ...{ book, room: () => accounts.roomOf(signaturesOf(WALLET), LIMIT) },
-      take: (signature: Hex) => carrier.take("release", hire, WALLET, signature),
-      round: () => carrier.carryOut("release", signal, () => {}),
+      take: (signature: Hex, of = hire) => carrier.take("release", of, WALLET, signature),
+      round: (done = (_: number) => {}) => carrier.carryOut("release", signal, done),
     };
   };
   const signatureOnDisk = async () => (await open()).book.find(KEY)?.signature;
@@ -123,6 +133,43 @@ describe("a keeper that gets a newer signature of an instruction", () => {
     send = () => expect.fail("nothing is sent");
     await round();
     expect([book.find(KEY)?.signature, await signatureOnDisk()]).to.deep.equal([NEW, NEW]);
+  });
+
+  it("ends what is done at once, and sends what failed beside it only when its gas is settled", async () => {
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<bigint>()];
+    gasOfBatch = () => {
+      asked.resolve();
+      return answer.promise;
+    };
+    const { book, room, take, round } = await open();
+    await take(OLD);
+    await take(OLD, other);
+    const batches: Hex[][] = [];
+    send = async (calls) => {
+      batches.push(calls);
+      const failed = [{ index: 1, error: undefined, reason: "0x" as const }];
+      return { ...outcome(...failed), tried: 2, gasUsed: 200_000n };
+    };
+    let count = 0;
+    const first = round((more) => {
+      count += more;
+    });
+    await asked.promise;
+    expect([book.find(KEY)?.settledAt, count], "the good one").to.deep.equal([0, 1]);
+    await round();
+    expect(batches).to.have.length(1);
+    answer.resolve(50_000n);
+    await first;
+    const charge = 150_000 - intrinsicGas(batches[0] ?? [], 150_000n);
+    expect(room()).to.equal(LIMIT - charge);
+    expect(book.find(`release/${hash("2d")}`)).to.include({ tries: 1, reservation: undefined });
+    send = async (calls) => {
+      batches.push(calls);
+      return outcome();
+    };
+    await round();
+    expect(batches[1], "and then it is tried again").to.deep.equal(batches[0]?.slice(1));
+    expect([count, room()]).to.deep.equal([1, LIMIT - charge]);
   });
 
   it("gives it much gas if it needs much gas left, although it uses little", async () => {

@@ -88,9 +88,10 @@ describe("a process that ends at any of its writes, and the next process,", func
     chainAhead = Math.max(0, (await world.chain.now()) * 1_000 - Date.now());
   };
   /**
-   * The buyers of all tests, the write at which each buyer's process ended, and the amount that each had paid by then.
+   * The buyers of all tests, the write at which each buyer's process ended, and the amount that each had paid by then. `order`:
+   * a call with a key that has given its result.
    */
-  const ended: { scene: Scene; at: string; paid: bigint }[] = [];
+  const ended: { scene: Scene; at: string; paid: bigint; order?: typeof KEY & { mode?: string } }[] = [];
 
   const sellerByEscrow = async (handler: typeof mean): Promise<OpenSeller> => {
     const wallet = newWallet();
@@ -215,10 +216,15 @@ describe("a process that ends at any of its writes, and the next process,", func
         run: (scene, process) => buyerOf(scene, 0, process).hire({ ...KEY, mode }),
         resume: async () => {},
         check: async (scene, at) => {
-          const next = buyerOf(scene, LATER_MS);
-          const outcome = await next.hire({ ...KEY, mode }).catch((error) => error);
+          const call = () =>
+            buyerOf(scene, LATER_MS)
+              .hire({ ...KEY, mode })
+              .catch((error) => error);
+          let outcome = await call();
           const paid = await scene.wallet.paid();
           expect(paid === 0n || paid === PRICE, `${at}: paid ${paid}`).to.equal(true);
+          // On a machine that stands still, a seller may seem silent.
+          if (outcome instanceof Error && paid > 0n) outcome = await call();
           if (outcome instanceof Error) {
             // The payment was signed and not sent.
             expect(outcome, at)
@@ -231,7 +237,8 @@ describe("a process that ends at any of its writes, and the next process,", func
             expect([again.result, again.isRepeated], at).to.deep.equal([{ result: 3 }, true]);
             results++;
           }
-          ended.push({ scene, at: `called again, ${mode}, ${at}`, paid });
+          const order = outcome instanceof Error ? {} : { order: { ...KEY, mode } };
+          ended.push({ scene, at: `called again, ${mode}, ${at}`, paid, ...order });
         },
       });
       expect(writes).to.be.greaterThan(5);
@@ -264,7 +271,8 @@ describe("a process that ends at any of its writes, and the next process,", func
         // A process that was killed before it undid the signature leaves a payment that is over when it expires.
         if (outcome instanceof Error) expect(outcome, at).to.have.property("code", "seller_timeout");
         else expect(outcome.result, at).to.deep.equal({ result: 3 });
-        ended.push({ scene, at: `stopped, ${at}`, paid: await scene.wallet.paid() });
+        const order = outcome instanceof Error ? {} : { order: KEY };
+        ended.push({ scene, at: `stopped, ${at}`, paid: await scene.wallet.paid(), ...order });
       },
     });
     expect(writes).to.be.greaterThan(5);
@@ -352,13 +360,17 @@ describe("a process that ends at any of its writes, and the next process,", func
     expect(writes).to.be.greaterThan(20);
   });
 
-  it("of a buyer, a day later: exactly the paid amounts are booked, and no hire is left open", async () => {
+  it("of a buyer, a day later: the paid amounts are booked, no hire is left open, and no result is lost", async () => {
     expect(ended).to.have.length.above(30);
     // All earlier signatures have expired, and the earlier sellers are gone.
     await world.chain.passTo((await world.chain.now()) + DAY_S);
     await followChain();
-    for (const { scene, at, paid } of ended) {
+    for (const { scene, at, paid, order } of ended) {
       await buyerOf(scene, chainAhead).resume();
+      if (order) {
+        const { result, isRepeated } = await buyerOf(scene, chainAhead).hire(order);
+        expect([result, isRepeated], `${at}: called once more`).to.deep.equal([{ result: 3 }, true]);
+      }
       expect(await scene.wallet.paid(), `${at}: paid`).to.equal(paid);
       expect(LIMIT - (await budgetOf(scene.store).remaining()), `${at}: booked`).to.equal(paid);
       expect(await scene.store.keys("hire"), `${at}: left open`).to.deep.equal([]);

@@ -241,6 +241,27 @@ describe("a hire in which one party hangs", () => {
     expect(await buyer.resume()).to.deep.equal([]);
   });
 
+  it("the disk is slow when the caller stops: idle waits until the signature, which is not sent, is undone", async () => {
+    const caller = new AbortController();
+    const store = memoryStore();
+    const journal = {
+      ...store,
+      put: async (key: string, value: unknown) => {
+        if (Object.hasOwn(Object(value), "signed")) caller.abort();
+        if (caller.signal.aborted) for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+        await store.put(key, value);
+      },
+    };
+    const { buyer, budget, seller } = await scene({ journal });
+    const error = await rejection(buyer.hire({ ...PATIENT, idempotencyKey: "k", signal: caller.signal }));
+    expect(error.name).to.equal("AbortError");
+    await buyer.idle();
+    expect(await store.keys("hire")).to.deep.equal([]);
+    expect(await budget.remaining()).to.equal(1_000_000n);
+    expect((await buyer.find("k"))?.kept.state).to.equal("open");
+    expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
+  });
+
   it("the caller's own check hangs: the hire is in the journal, and resume asks for the check again", async () => {
     const { buyer, seller } = await scene({}, UNHURRIED);
     const checking = Promise.withResolvers<void>();

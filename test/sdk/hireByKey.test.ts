@@ -346,6 +346,33 @@ describe("the notes about an idempotency key", () => {
     expect(lost.hint).to.match(/^Nothing is paid again for this key\. /);
   });
 
+  it("that cannot be stored do not hide from the caller why its hire failed and where the money is", async () => {
+    const { put } = store;
+    const { get } = store;
+    const faults = {
+      "the failure": () => {
+        store.put = async (key, value) => {
+          if (key.startsWith("failure/")) throw new Error("ENOSPC");
+          await put(key, value);
+        };
+      },
+      "the look at the journal": () => {
+        store.get = async <T>(key: string) => {
+          if (key.startsWith("end/")) throw new Error("EIO");
+          return await get<T>(key);
+        };
+      },
+    };
+    for (const [key, sabotage] of Object.entries(faults)) {
+      sabotage();
+      const error = await rejection(
+        call(processOf(), failsWith("refunded"), { key: key.replaceAll(" ", "-") }),
+      );
+      expect(error, key).to.include({ code: "seller_timeout", money: "refunded" });
+      Object.assign(store, { put, get });
+    }
+  });
+
   it("say where the money ended if the process ended before it stored the result", async () => {
     for (const [end, money] of [
       ["released", "paid"],

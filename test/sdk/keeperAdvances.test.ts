@@ -68,9 +68,12 @@ describe("the gas account of a buyer at a keeper", () => {
   let failed: { index: number; error: string }[];
   /** The code of every account. */
   let code: string | undefined;
+  /** The gas of a batch. */
+  let gasUsed: bigint;
   let store: KeyValueStore;
   beforeEach(() => {
     [behind, mined, failed, store, code] = [0, Promise.resolve(), [], memoryStore(), undefined];
+    gasUsed = 100_000n;
     sent = Promise.withResolvers();
   });
 
@@ -98,7 +101,7 @@ describe("the gas account of a buyer at a keeper", () => {
         send: async () => {
           sent.resolve();
           await mined;
-          return { failed, tried: 1, gasUsed: 100_000n, transactionHash: hash("ab") };
+          return { failed, tried: 1, gasUsed, transactionHash: hash("ab") };
         },
       },
     } as unknown as AdvancesParameters);
@@ -154,16 +157,19 @@ describe("the gas account of a buyer at a keeper", () => {
     expect(await next.markDelivered(own, hash("22"), "0x12")).to.equal(hash("ab"));
   });
 
-  it("of a contract wallet blames the wallet for a signature that failed, and not for one that came too late", async () => {
-    for (const [error, isToBlame] of [
-      ["WrongStatus", false],
-      ["InvalidSignature", true],
+  it("of a contract wallet blames the wallet for a signature that failed, or that came too late and burned gas", async () => {
+    // The trial used 100,000 gas, and what is around the call uses at most 50,000 more.
+    for (const [error, gas, isToBlame] of [
+      ["WrongStatus", 150_000n, false],
+      ["WrongStatus", 150_001n, true],
+      ["InvalidSignature", 100_000n, true],
     ] as const) {
+      gasUsed = gas;
       [code, failed, store] = ["0x60", [{ index: 0, error }], memoryStore()];
       const refused = await rejection((await open(5_000)).markDelivered(own, hash("22"), "0x12"));
       expect(refused).to.include({ code: "call_refused", reason: error });
       const account = await store.get(`gas/${own.seller}.words`);
-      expect(account, error).to.include({ lost: 100_000, failed: isToBlame });
+      expect(account, `${error} ${gas}`).to.include({ lost: Number(gas), failed: isToBlame });
     }
   });
 

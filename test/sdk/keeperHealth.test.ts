@@ -11,8 +11,9 @@ describe("the health of a keeper", () => {
   beforeEach(() => {
     [time, asked, logged, work] = [1_800_000_000_000, 0, [], async () => {}];
   });
-  const open = () =>
+  const open = (waitMs?: number) =>
     createKeeperHealth({
+      ...(waitMs !== undefined && { waitMs }),
       requireAll: () => {
         asked++;
         return work();
@@ -58,5 +59,24 @@ describe("the health of a keeper", () => {
     time -= 86_400_000;
     await health();
     expect(asked).to.equal(3);
+  });
+
+  it("is that of an RPC without an answer while nothing answers, and good again when something does", async () => {
+    work = () => new Promise(() => {});
+    const health = open(5);
+    const both = await Promise.all([health(), health()]);
+    for (const answer of both) expect(answer).to.include({ ok: false, code: "chain_unreachable" });
+    expect(asked).to.equal(1);
+    time += 1_000;
+    work = async () => {};
+    expect(await health()).to.deep.equal({ ok: true });
+  });
+
+  it("is good only as long as nothing fails", async () => {
+    const health = open();
+    expect(await health()).to.deep.equal({ ok: true });
+    work = () => Promise.reject(new ChainError({ code: "chain_unreachable", message: "away" }));
+    time += 1_000;
+    expect(await health()).to.include({ ok: false, code: "chain_unreachable" });
   });
 });

@@ -197,6 +197,9 @@ describe("a keeper among hostile wallets", () => {
     const BURNS_AND_SAYS_YES = "0x5b5a6200753010600057631626ba7e60e01b60005260206000f3";
     const lostOf = async (wallet: string) =>
       ((await store.get(`gas/${wallet}.words`)) as { lost: number } | undefined)?.lost ?? 0;
+    /** Whether a loss of this wallet counts as a failure. */
+    const hasFailed = async (wallet: string): Promise<boolean | undefined> =>
+      ((await store.get(`gas/${wallet}.words`)) as { failed: boolean } | undefined)?.failed;
     /** A keeper after whose trials, and before whose first batch, this happens. */
     const openLate = async (happens: () => Promise<unknown>) => {
       await keeper.close();
@@ -227,6 +230,7 @@ describe("a keeper among hostile wallets", () => {
       expect(await world.statusOf(good.hire)).to.equal("released");
       expect(await lostOf(liar.address)).to.be.within(100_000, 150_000);
       expect(await lostOf(honest.address), "its check of the signature").to.be.below(50_000);
+      expect(await hasFailed(honest.address)).to.equal(false);
       const next = await world.heldBy(honest.address);
       await keeper.close();
       keeper = open();
@@ -247,6 +251,7 @@ describe("a keeper among hostile wallets", () => {
       for (const { hire } of [good, ...others]) await keeper.release(hire, WORD);
       expect(await keeper.round()).to.include({ released: others.length });
       expect(await lostOf(honest.address)).to.be.below(50_000);
+      expect(await hasFailed(honest.address)).to.equal(false);
     });
 
     it("charges a liar for all its gas in a batch of many good items, also if its RPC has no older state", async () => {
@@ -280,6 +285,7 @@ describe("a keeper among hostile wallets", () => {
         await keeper.release(one.hire, WORD);
         if (hasCompany) await keeper.release(good.hire, WORD);
         await keeper.round();
+        expect(await hasFailed(burner.address), `company: ${hasCompany}`).to.equal(true);
         const [lost, shared] = [await lostOf(burner.address), await lostOf(honest.address)];
         expect(lost + shared, `company: ${hasCompany}`).to.be.within(100_000, 160_000);
         expect(lost).to.be.at.least(hasCompany ? 50_000 : 100_000);

@@ -116,10 +116,10 @@ describe("the outcome of an instruction that a keeper has", () => {
     const { it: one, outcomes, room, isKept } = await open();
     outcomes.setAside(one);
     one.owed = 1_000;
-    await outcomes.onFailure(one, { error: "Odd", gas: 20_000, signature });
+    await outcomes.onFailure(one, { error: "Odd", gas: 20_000, triedGas: 60_000, signature });
     expect([room(), one.owed, one.tries, isKept()]).to.deep.equal([LIMIT - 21_000, 0, 1, true]);
     outcomes.setAside(one);
-    await outcomes.onFailure(one, { error: undefined, gas: 10_000, signature });
+    await outcomes.onFailure(one, { error: undefined, gas: 10_000, triedGas: 60_000, signature });
     expect([room(), isKept()]).to.deep.equal([LIMIT - 31_000, false]);
     expect(logged).to.deep.equal([
       "An instruction failed and is tried once more, alone. Odd",
@@ -127,7 +127,7 @@ describe("the outcome of an instruction that a keeper has", () => {
     ]);
     for (const error of ["NotAParty", "NotAuthorized"]) {
       const never = await open();
-      await never.outcomes.onFailure(never.it, { error, gas: 1, signature });
+      await never.outcomes.onFailure(never.it, { error, gas: 1, triedGas: 60_000, signature });
       expect(never.isKept(), error).to.equal(false);
     }
   });
@@ -136,11 +136,35 @@ describe("the outcome of an instruction that a keeper has", () => {
     const { it: one, outcomes, room, isKept } = await open();
     outcomes.setAside(one);
     one.owed = 1_000;
-    await outcomes.onFailure(one, { error: "WrongStatus", gas: 20_000, signature });
+    await outcomes.onFailure(one, { error: "WrongStatus", gas: 20_000, triedGas: 20_000, signature });
     expect([room(), one.owed, one.tries, isKept()]).to.deep.equal([LIMIT - 20_000, 1_000, 0, true]);
     expect(one.reservation).to.equal(undefined);
     time += 86_400_000;
     expect(room(), "forgotten after a day, because the signature did not fail").to.equal(LIMIT);
+  });
+
+  it("costs its wallet the gas of a failure also if a look at it meanwhile gave back what was set aside", async () => {
+    for (const isSetAsideAgain of [false, true]) {
+      const { it: one, outcomes, room } = await open();
+      outcomes.setAside(one);
+      const { reservation } = one;
+      if (isSetAsideAgain) outcomes.setAside(one, 100_000);
+      else await outcomes.lookLater(one, "not there");
+      const gas = { gas: 20_000, triedGas: 60_000, reservation };
+      await outcomes.onFailure(one, { error: "Odd", signature, ...gas });
+      expect(room()).to.equal(LIMIT - 20_000 - (isSetAsideAgain ? 100_000 : 0));
+      expect(one.reservation?.gas).to.equal(isSetAsideAgain ? 100_000 : undefined);
+    }
+  });
+
+  it("is held against a wallet that is late and burned more than a good instruction uses", async () => {
+    const { it: one, outcomes, room, isKept } = await open();
+    outcomes.setAside(one);
+    one.owed = 1_000;
+    await outcomes.onFailure(one, { error: "WrongStatus", gas: 20_001, triedGas: 20_000, signature });
+    expect([room(), one.owed, one.tries, isKept()]).to.deep.equal([LIMIT - 21_001, 0, 0, true]);
+    time += 86_400_000;
+    expect(room(), "not forgotten after a day").to.equal(LIMIT - 21_001);
   });
 
   it("of a trial that was refused costs nothing, and is looked at eight times with doubling pauses", async () => {

@@ -9,6 +9,7 @@ import { createKeeper, type Keeper, type KeeperParameters } from "tallystick-sdk
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { decodeFunctionData, http, numberToHex, parseTransaction, type Transport } from "viem";
 import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keeper/keeperWorld.ts";
+import { lengthenWaits } from "./support/lengthenWaits.ts";
 import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
@@ -294,6 +295,22 @@ describe("the parts of a keeper's round", () => {
     getChainId = async () => chainId;
     expect(await next.round()).to.deep.include({ released: 1, refunded: 1, timedOut: 1, failed: [] });
     await next.close();
+  });
+
+  it("are done by a keeper whose health says at any time whether its RPC answers", async () => {
+    let time = Date.now();
+    const keeper = open({ now: () => time });
+    const look = async () => {
+      time += 1_000;
+      const restore = lengthenWaits(2_000);
+      return await keeper.health().finally(restore);
+    };
+    expect(await look()).to.deep.equal({ ok: true });
+    rpc.sabotage = ({ id }) => ({ jsonrpc: "2.0", id, error: { code: -32_603, message: "away" } });
+    expect(await look()).to.include({ ok: false, code: "chain_unreachable" });
+    rpc.sabotage = () => undefined;
+    expect(await look()).to.deep.equal({ ok: true });
+    await keeper.close();
   });
 
   it("are left alone while the escrow holds another token than the keeper's", async () => {

@@ -24,7 +24,9 @@ describe("stored results", () => {
     }
     const states = await Promise.all(["a", "b", "c"].map((key) => kept.get(key)));
     expect(states.map((it) => it?.state)).to.deep.equal(["signed", "done", "done"]);
-    expect(states[0] as KeptHire).to.include({ hireId: "0xa", jobId: "job_a", seller: "0xseller" });
+    expect(states[0] as KeptHire).to.include({
+      ...{ hireId: "0xa", jobId: "job_a", seller: "0xseller", isNote: true },
+    });
   });
 
   it("may have exactly the allowed number of characters; a result that is stored again counts as the newest", async () => {
@@ -116,6 +118,18 @@ describe("the stored notes about a hire", () => {
     expect(await hireOf(kept, "k")).to.include(end);
   });
 
+  it("lose a failure together with the result that makes room, and keep where the money is", async () => {
+    const kept = keptHires(memoryStore(), account, () => 0, 1);
+    await kept.put(signed("k"));
+    await kept.failed("k", failure());
+    expect(await kept.get("k")).to.include({ state: "failed" });
+    await kept.done("k", { ...held, listing: { agent_id: SELLER } } as HireResult);
+    expect(await kept.get("k")).to.include({ state: "done" });
+    await kept.put(running("l"));
+    await kept.done("l", { ...held, jobId: "job_2" });
+    expect(await kept.get("k")).to.include({ state: "signed", money: "refunded", isNote: true });
+  });
+
   it("take no end of the money from a time when nothing was signed, of another hire, or for an unknown key", async () => {
     const kept = open();
     await kept.settled("k", "job_1", { money: "released" });
@@ -126,6 +140,24 @@ describe("the stored notes about a hire", () => {
     expect(await kept.isSettled("k", "job_1")).to.equal(false);
     await kept.done("k", held);
     expect(await hireOf(kept, "k")).to.include({ money: "held" });
+  });
+
+  it("take no failure of a hire for which the key has not signed once it has signed for another one", async () => {
+    const kept = open();
+    expect(await kept.hasSigned("k", "job_1"), "unknown").to.equal(false);
+    await kept.put(running("k"));
+    expect(await kept.hasSigned("k", "job_1"), "running").to.equal(false);
+    for (const end of ["signed", "done", "failed"]) {
+      await kept.put(signed("k"));
+      if (end === "done") await kept.done("k", held);
+      if (end === "failed") await kept.failed("k", failure());
+      const before = await kept.get("k");
+      expect(before?.state).to.equal(end);
+      await kept.failed("k", failure("job_0"));
+      expect(await kept.get("k"), end).to.deep.equal(before);
+      const has = await Promise.all(["job_0", "job_1"].map((job) => kept.hasSigned("k", job)));
+      expect(has, end).to.deep.equal([false, true]);
+    }
   });
 
   it("keep the receipt of a hire without a result also for another process, and no receipt of another hire", async () => {
@@ -299,6 +331,21 @@ describe("the stored notes about a hire", () => {
     await kept.putNew({ key: "k", asked: "", startedAt: KEPT_MS, attempts: 0, state: "open" });
     expect((await kept.get("k"))?.state).to.equal("open");
     for (const key of damaged) expect(await store.get(key), key).to.deep.equal({});
+  });
+
+  it("do not fail because another note, or what is known of its hire, cannot be removed", async () => {
+    const store = memoryStore();
+    const earlier = keptHires(store, account, () => 0);
+    for (const key of ["a", "b"]) await earlier.put(signed(key, `job_${key}`));
+    await store.put("turn/old-1", { holder: "a", until: 0 });
+    const stuck = async (name: string) => {
+      if (name.endsWith(".job_a") || name.startsWith("turn/")) throw new Error("EACCES");
+      await store.delete(name);
+    };
+    const kept = keptHires({ ...store, delete: stuck }, account, () => KEPT_MS);
+    expect(await kept.putNew({ ...running("k"), startedAt: KEPT_MS })).to.equal(true);
+    const left = await Promise.all((await store.keys("call")).map((name) => store.get<KeptHire>(name)));
+    expect(left.map((it) => it?.key).sort()).to.deep.equal(["a", "k"]);
   });
 
   it("do not fail because another process removes an old note that is about to be removed", async () => {

@@ -8,7 +8,7 @@ import { book } from "tallystick-sdk/buyer/concludeHire";
 import { askedOf, findByKey, hireByKey } from "tallystick-sdk/buyer/hireByKey";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { JournalEntry } from "tallystick-sdk/buyer/journal";
-import { type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
+import { KEPT_MS, type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
 import { resumeHire, resumeHires } from "tallystick-sdk/buyer/resumeHires";
 import type { Verify } from "tallystick-sdk/buyer/verifyResult";
 import { base } from "tallystick-sdk/chain/paymentNetwork";
@@ -60,7 +60,8 @@ describe("the money of a hire that is resumed", () => {
     const now = () => BEGUN + atMs;
     const kept = keptHires(journal, account, now);
     const startedAt = BEGUN;
-    await kept.put({ key: "order-17", asked: "", startedAt, attempts: 1, state: "open" });
+    const of = { hireId: "0x01", jobId: "job_1", seller: listing.agent_id } as const;
+    await kept.put({ key: "order-17", asked: "", startedAt, attempts: 1, state: "signed", ...of });
     await journal.put("hire/job_1", { ...entry, ...parameters.entry });
     const noted = (what: string) => async (_: string, amount?: bigint) =>
       void did.push(`${what}${amount ?? ""}`);
@@ -298,7 +299,7 @@ describe("the money of a hire that is resumed", () => {
     const endings: [(Conclusion & { money: "paid" | "none" }) | false, string, string][] = [
       [{ money: "none", book: "giveBack" }, "giveBack", "failed"],
       [{ money: "paid", book: "spend" }, "spend", "failed"],
-      [false, "", "open"],
+      [false, "", "signed"],
     ];
     for (const [ending, booking, wanted] of endings) {
       const mode = { isOver: async () => ending };
@@ -333,7 +334,7 @@ describe("the money of a hire that is resumed", () => {
       .and.includes({ code: "no_recovery" });
     // The seller is not asked.
     expect(did).to.deep.equal(["recall 700"]);
-    expect([isOpen, state]).to.deep.equal([true, "open"]);
+    expect([isOpen, state]).to.deep.equal([true, "signed"]);
   });
 
   it("is reported once, before it is settled, however often the hire is resumed while the money is held", async () => {
@@ -489,6 +490,7 @@ describe("the money of a hire that is resumed", () => {
     const { context, kept } = await openNext({ mode, seller: FAILED });
     const [outcome] = await resumeHires(context, passed(true) as unknown as Verify);
     expect(outcome).to.deep.include({ jobId: "job_1", hireId: "0x01", escrow, isOver: true, money: "paid" });
+    expect(outcome).to.have.nested.property("error.money", "paid");
     const failed = await kept.get("order-17");
     expect(failed)
       .to.have.property("error")
@@ -717,6 +719,67 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
+  it("keeps its result within reach if it is booked and one resume cannot get or judge the result", async () => {
+    const spent = { money: "paid", book: "spend" } as const;
+    const unheard = { seller: NOT_KNOWN, verify: goodOf, code: "seller_timeout" };
+    const unjudged = { seller: DONE, verify: undefined, code: "verify_needed" };
+    for (const { seller, verify, code } of [unheard, unjudged]) {
+      const { context, journal, kept } = await openNext({
+        ...{ seller, atMs: LATENCY_MS, entry: { key: KEY } },
+        mode: { isOver: async () => spent, abandon: async () => "paid" },
+      });
+      await kept.put(signed);
+      await book({ context, hireId: "0x01", jobId: "job_1", key: KEY }, spent);
+      const [outcome] = await resumeHires(context, verify);
+      expect(outcome).to.have.nested.property("error.code", code);
+      expect(await kept.get(KEY), code).to.include({ state: "signed", money: "paid" });
+      expect(await journal.get("hire/job_1"), code).not.to.equal(undefined);
+      const error = await rejection(again(context, verify as Verify));
+      expect(error, code).to.include({ code, money: "paid" });
+      expect(error.hint, code).to.match(verify ? /^The seller has the money\. / : /the same `verify`/);
+      context.sellerFetch = async () => Response.json(DONE.body);
+      expect(await again(context, goodOf), code).to.have.nested.property("result.result", 1);
+      expect(await journal.get("hire/job_1"), code).to.equal(undefined);
+    }
+  });
+
+  it("ends with a failure if it is booked and the seller says that no result comes, or got nothing", async () => {
+    const cases = [
+      { seller: FAILED, ending: { money: "paid", book: "spend" } },
+      { seller: NOT_KNOWN, ending: { money: "none", book: "giveBack" } },
+    ] as const;
+    for (const { seller, ending } of cases) {
+      const mode = { isOver: async () => ending };
+      const { context, journal, kept } = await openNext({ seller, mode, entry: { key: KEY } });
+      await kept.put(signed);
+      await book({ context, hireId: "0x01", jobId: "job_1", key: KEY }, ending);
+      await resumeHires(context, goodOf);
+      expect(await kept.get(KEY), ending.money).to.include({ state: "failed" });
+      expect(await journal.get("hire/job_1"), ending.money).to.equal(undefined);
+    }
+  });
+
+  it("leaves the journal when it settles, also if its result was deleted meanwhile to make room", async () => {
+    const { context, journal, kept } = await openNext({});
+    await kept.put(signed);
+    context.kept = keptHires(journal, account, () => BEGUN, 0);
+    await context.kept.done(KEY, { ...result, amount: 700n, money: "held", receiptHash: "" } as never);
+    expect(await kept.get(KEY)).to.include({ state: "signed", isNote: true });
+    await book({ context, hireId: "0x01", jobId: "job_1", key: KEY }, { money: "released", book: "spend" });
+    expect(await journal.get("hire/job_1")).to.equal(undefined);
+    expect(await kept.get(KEY)).to.include({ state: "signed", money: "paid" });
+  });
+
+  it("leaves the journal without its result when its key is forgotten", async () => {
+    const spent = { money: "paid", book: "spend" } as const;
+    const { context, journal, kept } = await openNext({ mode: { isOver: async () => spent } });
+    await kept.put(signed);
+    await book({ context, hireId: "0x01", jobId: "job_1", key: KEY }, spent);
+    context.kept = keptHires(journal, account, () => BEGUN + KEPT_MS);
+    expect(await resumeHires(context, goodOf)).to.deep.equal([]);
+    expect(await journal.get("hire/job_1")).to.equal(undefined);
+  });
+
   it("is not settled again if only its entry in the journal is left", async () => {
     const { did, context, journal, kept } = await openNext({ seller: DONE, entry: { key: KEY } });
     await kept.put(signed);
@@ -736,6 +799,27 @@ describe("the money of a hire that is resumed", () => {
       expect(outcome).to.include({ isOver: true, money });
       expect(await again(context, goodOf)).to.deep.include({ money, result: 5 });
       expect((await findByKey(context, KEY))?.hire).to.deep.include({ money, result: 5 });
+    }
+  });
+
+  it("changes nothing under a key that does not know the hire, because its signature was undone", async () => {
+    const later = { ...result, jobId: "job_2", money: "paid" };
+    const states = [
+      { ...about, state: "open" },
+      { ...about, state: "running", until: 0 },
+      { ...signed, jobId: "job_2" },
+      { ...about, state: "done", hire: later },
+    ] as unknown as KeptHire[];
+    const mode = { isOver: async () => ({ money: "none", book: "giveBack" }) as const };
+    for (const state of states) {
+      // The payment was never sent, so a seller that has a result lies.
+      for (const seller of [NOT_KNOWN, DONE]) {
+        const { context, journal, kept } = await openNext({ mode, seller });
+        await kept.put(state);
+        expect(await resumeHires(context, goodOf)).to.have.length(1);
+        expect(await kept.get(KEY), state.state).to.deep.equal(state);
+        expect(await journal.get("hire/job_1"), state.state).to.equal(undefined);
+      }
     }
   });
 

@@ -187,8 +187,9 @@ async function runInTurn(
     const failed = error instanceof HireFailedError ? error : undefined;
     // The payment of a process whose records are lost may still be taken, so no later call pays for this key.
     if (failed && (signed ? isSettled(failed) : failed.code === "hired_before")) {
-      await keep.failed(key, failed);
-      await endIfSettled(context, key, failed.jobId);
+      const stored = keep.failed(key, failed).then(() => endIfSettled(context, key, failed.jobId));
+      // The caller learns where the money is even if that cannot be kept.
+      await stored.catch(() => {});
     } else if (!signed && (await isHeld())) await put({ state: "open" });
     throw error;
   }

@@ -104,7 +104,7 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
   const mode = context.modeOf(listing.payment_mode);
   const payment = await sign(hiring, mode, asked.required);
   const headers = paymentHeaders(payment.payload, asked.version, context.network);
-  if (order.deadline.signal.aborted) await undo(hiring);
+  if (order.deadline.signal.aborted) await inBackground(hiring, undo(hiring));
   order.deadline.signal.throwIfAborted();
   hiring.sent = payment;
   order.onProgress?.("working");
@@ -121,28 +121,40 @@ async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired):
   const isAsync = order.callbackUrl !== undefined;
   const agreed = { listing, price, maxPrice: order.maxPrice, network: context.network, isAsync };
   const entry = journalEntry(hiring);
-  try {
-    const payment = await mode.pay(required, agreed, hireId, async (amount) => {
-      // An entry without a payment tells a later process to give the reserved amount back.
-      await context.journal.put(`hire/${jobId}`, entry);
-      await context.budget?.reserve(hireId, amount);
-    });
-    order.deadline.signal.throwIfAborted();
-    // From here on this function undoes what it stores. Another undoing could delete the hire before its key has signed.
-    hiring.isSigned = true;
-    const { payload, amount, validUntil } = payment;
-    const signed = { payload, amount: String(amount), validUntil };
-    await context.journal.put(`hire/${jobId}`, { ...entry, signed } satisfies JournalEntry);
-    await order.keyed?.signed({ hireId, jobId, seller: listing.agent_id });
-    order.deadline.signal.throwIfAborted();
-    // A machine that sleeps stops the deadline's clock. Another process may have given the reserved amount back
-    // meanwhile.
-    if (context.now() > entry.signsUntil) throw signedTooLate();
-    return payment;
-  } catch (error) {
-    await undo(hiring);
+  const undone = async (error: unknown): Promise<never> => {
+    await inBackground(hiring, undo(hiring));
     throw error;
-  }
+  };
+  const signing = mode.pay(required, agreed, hireId, async (amount) => {
+    // An entry without a payment tells a later process to give the reserved amount back.
+    await context.journal.put(`hire/${jobId}`, entry);
+    await context.budget?.reserve(hireId, amount);
+  });
+  const payment = await signing.catch(undone);
+  if (order.deadline.signal.aborted) return await undone(order.deadline.signal.reason);
+  // From here on this function undoes what it stores. Another undoing could delete the hire before its key has signed.
+  hiring.isSigned = true;
+  await inBackground(hiring, storeSigned(hiring, payment, entry).catch(undone));
+  return payment;
+}
+
+/** Stores a signed payment in the journal and under its key. @throws the reason why it must not be sent */
+async function storeSigned(hiring: Hiring, payment: SignedPayment, entry: JournalEntry): Promise<void> {
+  const { context, candidate, order, hireId, jobId } = hiring;
+  const { payload, amount, validUntil } = payment;
+  const signed = { payload, amount: String(amount), validUntil };
+  await context.journal.put(`hire/${jobId}`, { ...entry, signed } satisfies JournalEntry);
+  await order.keyed?.signed({ hireId, jobId, seller: candidate.listing.agent_id });
+  order.deadline.signal.throwIfAborted();
+  // A machine that sleeps stops the deadline's clock. Another process may have given the reserved amount back
+  // meanwhile.
+  if (context.now() > entry.signsUntil) throw signedTooLate();
+}
+
+/** Does work that goes on when the caller has stopped waiting. */
+async function inBackground({ context }: Hiring, work: Promise<void>): Promise<void> {
+  context.background.add(work);
+  await work;
 }
 
 function signedTooLate(): DeadlineError {

@@ -49,8 +49,11 @@ export type KeptState =
   | { state: "running"; until: number }
   /** Nothing was signed, so it may be tried again. */
   | { state: "open" }
-  /** `money`: where it is, as far as that is known without a result. */
-  | ({ state: "signed"; money?: MoneyState } & SignedHire)
+  /**
+   * `money`: where it is, as far as that is known without a result. `isNote`: a result or a failure was stored, and was deleted
+   * because there were too many.
+   */
+  | ({ state: "signed"; money?: MoneyState; isNote?: true } & SignedHire)
   | { state: "done"; hire: Omit<HireResult, "amount"> & { amount: string } }
   | { state: "failed"; error: KeptFailure };
 
@@ -73,9 +76,11 @@ export type KeptHires = {
   settled: (key: string, jobId: string, end: SettledMoney) => Promise<void>;
   /** Whether the end of a hire's money is stored, which is done after the budget has it. */
   isSettled: (key: string, jobId: string) => Promise<boolean>;
+  /** Whether this hire is the one for which the key has signed. */
+  hasSigned: (key: string, jobId: string) => Promise<boolean>;
   /**
    * Stores the failure of a hire whose money is settled. A stored result stays, and only its money changes. Does
-   * nothing when the key is unknown.
+   * nothing when the key is unknown, or has signed for another hire.
    */
   failed: (key: string, error: HireFailedError) => Promise<void>;
   nonce: KeyNonce;
@@ -109,6 +114,10 @@ export function keptHires(
     return kept && (await withFacts(kept, facts));
   };
   const put = (kept: KeptHire): Promise<void> => store.put(nameOf(kept.key), kept);
+  const hasSigned = async (key: string, jobId: string): Promise<boolean> => {
+    const kept = await find(key);
+    return kept !== undefined && signedJobOf(kept) === jobId;
+  };
   const turns = createJobLeases({ store, leaseMs: TURN_MS, now, folder: TURNS });
   const sweep = sweeper(store, facts, now, inTurn);
 
@@ -121,8 +130,10 @@ export function keptHires(
       if (characters <= maxCharacters) return;
       characters -= its;
       sizes.delete(oldest);
-      const kept = await get(oldest);
-      if (kept?.state === "done") await put(signedNote(kept));
+      const kept = await get(oldest).catch(() => undefined);
+      if (kept?.state !== "done") continue;
+      await put(signedNote(kept));
+      await facts.forgetFailure(factsOf(oldest, kept.hire.jobId));
     }
   }
 
@@ -153,16 +164,18 @@ export function keptHires(
       if ((await find(key)) !== undefined) await facts.addReceipt(factsOf(key, jobId), receiptHash);
     },
     settled: async (key, jobId, end) => {
-      const kept = await find(key);
-      if (kept && signedJobOf(kept) === jobId) await facts.addEnd(factsOf(key, jobId), end);
+      if (await hasSigned(key, jobId)) await facts.addEnd(factsOf(key, jobId), end);
     },
+    hasSigned,
     isSettled: async (key, jobId) => (await facts.end(factsOf(key, jobId))) !== undefined,
     failed: inTurn(async (key, error) => {
       const kept = await find(key);
       if (!kept) return;
       // Perhaps another process has the result, or gets it at this moment.
-      if (signedJobOf(kept) === error.jobId)
-        return await facts.putFailure(factsOf(key, error.jobId), asJson(error));
+      const its = signedJobOf(kept);
+      if (its === error.jobId) return await facts.putFailure(factsOf(key, error.jobId), asJson(error));
+      // The key has signed for another hire since. This one may have its result, which an old failure must not replace.
+      if (its !== undefined) return;
       const { asked, startedAt, attempts } = kept;
       await put({ key, asked, startedAt, attempts, state: "failed", error: asJson(error) });
     }),
@@ -199,22 +212,24 @@ function sweeper(
   return async () => {
     if (now() - sweptAt < SWEEP_MS) return;
     sweptAt = now();
-    const kept: { name: string; key: string; startedAt: number; isNote: boolean }[] = [];
+    const kept: { name: string; key: string; startedAt: number; isBare: boolean }[] = [];
     const failed = await facts.failed();
     for (const name of await store.keys(FOLDER)) {
       // A record that cannot be read stays, and stops no other hire.
       const one = await store.get<KeptHire>(name).catch(() => undefined);
       if (!one) continue;
-      const isNote = one.state === "signed" && !failed.has(factsOf(one.key, one.jobId));
-      kept.push({ name, key: one.key, startedAt: one.startedAt, isNote });
+      const isBare = one.state === "signed" && !failed.has(factsOf(one.key, one.jobId));
+      kept.push({ name, key: one.key, startedAt: one.startedAt, isBare });
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
-    for (const [at, { name, key, startedAt, isNote }] of kept.entries()) {
-      if ((at >= MAX_KEPT && !isNote) || startedAt + KEPT_MS <= now()) await forget(key, name);
+    for (const [at, { name, key, startedAt, isBare }] of kept.entries()) {
+      if ((at < MAX_KEPT || isBare) && startedAt + KEPT_MS > now()) continue;
+      // What cannot be read or deleted stays, and stops no new hire.
+      await forget(key, name).catch(() => {});
     }
     for (const name of await store.keys(TURNS)) {
       const turn = await store.get<{ until: number }>(name).catch(() => undefined);
-      if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
+      if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name).catch(() => {});
     }
   };
 }
@@ -225,7 +240,7 @@ function signedNote(kept: KeptHire & { state: "done" | "failed" }): KeptHire {
   const { hireId, jobId } = kept.state === "done" ? kept.hire : kept.error;
   const seller = kept.state === "done" ? kept.hire.listing.agent_id : kept.error.seller;
   const money = lastMoney(kept.state === "done" ? kept.hire.money : kept.error.money);
-  return { key, asked, startedAt, attempts, state: "signed", hireId, jobId, seller, money };
+  return { key, asked, startedAt, attempts, state: "signed", hireId, jobId, seller, money, isNote: true };
 }
 
 /** Where the money is, in the words for a hire without a result. */

@@ -8,7 +8,7 @@ import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
 import { book, concludeHire, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
 import { endIfSettled } from "./endIfSettled.ts";
 import { endInJournal } from "./endInJournal.ts";
-import { failed } from "./hireFailure.ts";
+import { failed, MONEY_HINTS } from "./hireFailure.ts";
 import { lookUp } from "./hireOnce.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { Hiring } from "./hiring.ts";
@@ -45,7 +45,8 @@ const AT_ONCE = 8;
  * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in the
  * journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was paid. If
  * a result had passed before and only its release did not get through, the money is released, whatever the seller
- * answers now. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error,
+ * answers now. A hire whose money is booked and whose result is not stored under its key stays in the journal while only a
+ * silent seller or a missing check is in the way. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error,
  * and stays in the journal. Reports that wait for the ledger are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check wait,
@@ -118,15 +119,22 @@ async function resumeEntry(
       verify ?? context.verifiers.get(jobId),
       deadline,
     );
-    if (entry.key !== undefined) {
-      await keep(context, entry.key, resumed);
-      await endIfSettled(context, entry.key, jobId);
-    }
+    if (entry.key === undefined || (isBooked && mayStillCome(resumed))) return resumed;
+    await keep(context, entry.key, resumed);
+    await endIfSettled(context, entry.key, jobId);
     return resumed;
   } finally {
     deadline.end();
     context.underWay.delete(jobId);
   }
+}
+
+/**
+ * Whether the result of a booked hire may still come: it was paid for, and only this look did not get or judge it. The hire
+ * then stays in the journal, at most until its key is forgotten.
+ */
+function mayStillCome(resumed: ResumedHire): boolean {
+  return "error" in resumed && !isFinal(resumed.error) && resumed.money !== "none";
 }
 
 /** The outcome of a hire that could not be resumed, for example because the budget's database does not answer. */
@@ -151,17 +159,15 @@ async function notResumed(
   return { jobId, hireId, escrow: null, error, isOver: false, money: signed ? "authorized" : "none" };
 }
 
-/** Stores the end of a resumed hire under its idempotency key. Stores nothing while the money is open. */
+/**
+ * Stores the end of a resumed hire under its idempotency key. Stores nothing while the money is open. A process that is
+ * killed while it undoes a signature leaves a hire in the journal that its key no longer knows. Its payment was never sent,
+ * so the key stays free for the next hire, or keeps the result of that one.
+ */
 async function keep({ kept }: BuyerContext, key: string, resumed: ResumedHire): Promise<void> {
+  if (!(await kept.hasSigned(key, resumed.jobId))) return;
   if ("hire" in resumed) await kept.done(key, resumed.hire);
-  else if (resumed.isOver && resumed.error instanceof HireFailedError) {
-    const { code, message, hint, seller, hireId, jobId, escrow, words } = resumed.error;
-    const { money } = resumed;
-    await kept.failed(
-      key,
-      new HireFailedError({ code, message, hint, seller, hireId, jobId, escrow, words, money }),
-    );
-  }
+  else if (resumed.isOver && resumed.error instanceof HireFailedError) await kept.failed(key, resumed.error);
 }
 
 async function resumeOne(
@@ -227,8 +233,16 @@ async function resumeOne(
       : undefined;
   if (end) money = (await within(end, SETTLE_MS).catch(() => undefined)) ?? money;
   const ending = await within(mode.isOver(payment), SETTLE_MS).catch(() => undefined);
-  if (ending) await book(hiring, ending);
-  return { ...of, error, isOver: Boolean(ending), money: ending ? ending.money : money };
+  if (!ending) return { ...of, error, isOver: false, money };
+  await book(hiring, ending);
+  return { ...of, error: withMoney(error, ending.money), isOver: true, money: ending.money };
+}
+
+/** The error of a hire that is over. It says where the money ended, and what to do then. */
+function withMoney(error: HireFailedError, money: MoneyState): HireFailedError {
+  const { code, message, seller, hireId, jobId, escrow, words, cause } = error;
+  const hint = error.hint === MONEY_HINTS[error.money] ? MONEY_HINTS[money] : error.hint;
+  return new HireFailedError({ code, message, hint, seller, hireId, jobId, escrow, words, cause, money });
 }
 
 /** Releases the money for a result that had passed before. Returns where the money is, if that is certain. */
@@ -242,7 +256,7 @@ async function releaseOf(mode: BuyerMode, payment: SignedPayment): Promise<Money
 const WITHOUT_JUDGE: ReadonlySet<string> = new Set(["verify_needed", "capability_unavailable"]);
 
 /** Whether the seller said that no result will come. */
-function isFinal({ code }: HireFailedError): boolean {
+function isFinal({ code }: TallystickError): boolean {
   return code !== "seller_timeout" && code !== "seller_unreachable" && !WITHOUT_JUDGE.has(code);
 }
 

@@ -36,7 +36,9 @@ export function createCarrier(parameters: CarryOutParameters) {
   const { book, batches, maxBatch, now } = parameters;
   const outcomes = createOutcomes(parameters);
   const { setAside } = outcomes;
-  const send = createSending(parameters, outcomes);
+  /** The keys of the items that are in a batch, until the result of each is recorded. */
+  const sending = new Set<string>();
+  const send = createSending(parameters, outcomes, sending);
   const { heldOf, goodOf } = createScreening(parameters.calls, outcomes);
   const turns = { release: createAllTurns(), refund: createAllTurns() };
 
@@ -49,13 +51,12 @@ export function createCarrier(parameters: CarryOutParameters) {
     const attempt = async (work: () => Promise<void>): Promise<void> => {
       if (!signal.aborted) await work().catch((error: unknown) => faults.push(error));
     };
-    const due = book
-      .all()
-      .filter((it) => it.kind === kind && it.notBefore <= now() && !batches.isOnItsWay(it.key));
+    const isFree = ({ key }: Instruction): boolean => !batches.isOnItsWay(key) && !sending.has(key);
+    const due = book.all().filter((it) => it.kind === kind && it.notBefore <= now() && isFree(it));
     const signatures = new Map(due.map((it) => [it, it.signature]));
     /** Whether an item is still as this round first saw it. An item with a new signature waits for the next round. */
     const isDue = (it: Instruction): boolean =>
-      book.find(it.key) === it && it.signature === signatures.get(it) && !batches.isOnItsWay(it.key);
+      book.find(it.key) === it && it.signature === signatures.get(it) && isFree(it);
     const sendAll = async (items: Instruction[], gasEach: bigint): Promise<void> => {
       const most = Math.min(maxBatch, Number(MAX_BATCH_GAS / (gasEach + 30_000n)));
       const alone = items.filter(({ tries }) => tries > 0).map((it) => [it]);
@@ -124,6 +125,7 @@ function createAllTurns() {
 function createSending(
   { book, batches, calls }: CarryOutParameters,
   { finish, onFailure, deleteNote }: ReturnType<typeof createOutcomes>,
+  sending: Set<string>,
 ) {
   return async function send(
     chunk: Instruction[],
@@ -135,7 +137,22 @@ function createSending(
     for (const it of chunk) if (it.reservation) await book.update(it);
     const items = chunk.filter(isDue);
     if (items.length === 0) return;
-    const sent = items.map(({ signature, gasUsed, call }) => ({ signature, gasUsed, call }));
+    for (const { key } of items) sending.add(key);
+    try {
+      await sendAndRecord(items, gasEach, done);
+    } finally {
+      for (const { key } of items) sending.delete(key);
+    }
+  };
+
+  async function sendAndRecord(
+    items: readonly Instruction[],
+    gasEach: bigint,
+    done: (count: number) => void,
+  ): Promise<void> {
+    const sent = items.map(({ signature, gasUsed, call, reservation }) => ({
+      ...{ signature, gasUsed, call, reservation },
+    }));
     const outcome = await batches.send(items, gasEach).catch(async (error: unknown) => {
       const isSure = error instanceof ChainError && error.neverSent;
       for (const it of items) {
@@ -147,21 +164,22 @@ function createSending(
       throw error;
     });
     const { tried, failed } = outcome;
-    const failures = new Map(failed.map((failure) => [failure.index, failure]));
+    const failures = new Set(failed.map(({ index }) => index));
     // Keys have no gas account: their signatures cannot burn gas.
     const isCharged = failed.length > 0 && items.some(({ reservation }) => reservation !== undefined);
-    const charges = isCharged ? await chargesOf(calls, sent, outcome, gasEach) : [];
+    // What is done does not wait for the question after the gas of the rest.
     for (const [at, it] of items.entries()) {
-      if (at >= tried) continue;
-      const failure = failures.get(at);
-      const { signature } = sent[at] ?? {};
-      if (failure) await onFailure(it, { signature, error: failure.error, gas: charges[at] ?? 0 });
-      else {
-        await finish(it, it.kind === "release" ? "released" : "refunded");
-        done(1);
-      }
+      if (at >= tried || failures.has(at)) continue;
+      await finish(it, it.kind === "release" ? "released" : "refunded");
+      done(1);
     }
-  };
+    const charges = isCharged ? await chargesOf(calls, sent, outcome, gasEach) : [];
+    for (const { index: at, error } of failed) {
+      const it = items[at];
+      const { signature, reservation, gasUsed: triedGas = 0 } = sent[at] ?? {};
+      if (it) await onFailure(it, { signature, error, gas: charges[at] ?? 0, triedGas, reservation });
+    }
+  }
 }
 
 /** How long the question after the gas of a batch's good items may take, in milliseconds. */

@@ -1,6 +1,6 @@
 /**
- * How an item of a batch ended. `late`: the contract had taken the signature, and refused the item because somebody else had
- * settled the escrow. `failed`: any other failure.
+ * How an item of a batch ended. `late`: the contract had taken the signature, and refused the item because the escrow was settled
+ * already. `failed`: any other failure.
  */
 export type ItemEnd = "done" | "late" | "failed";
 
@@ -13,12 +13,14 @@ export type EndedItem = { end: ItemEnd; gasUsed: number };
  * only in a transaction.
  *
  * An item that failed is charged for all that the failed items burned together, and at most for the gas that an item gets.
- * A wallet does not choose whether it is late. So the items that are late share what these charges leave, in proportion to
- * what their trials used. If that is more than their trials together, one of them burned gas on purpose. Nobody knows which,
- * so each is charged for its trial and for the rest.
+ * Who is late is mostly not at fault. So the items that are late share what these charges leave, in proportion to what their
+ * trials used. If that is more than their trials together, one of them burned gas on purpose. Nobody knows which, so each is
+ * charged for its trial and for the rest.
  *
- * All charges together are at least the gas that was burned. So a wallet that burns gas and is late at the same time gains
- * nothing by an accomplice that fails.
+ * If `done` is right, all charges together are at least the gas that was burned. So a wallet that burns gas and is late at the
+ * same time gains nothing by an accomplice that fails. But `done` comes from a trial too. An accomplice whose item is done, and
+ * which burns gas in trials only, makes it too high and the charges too low by as much. A failure without a charge still counts
+ * as a failure of its wallet.
  *
  * @param parameters.intrinsic the gas of the transaction without its execution
  * @param parameters.done the gas that the items that are done used together

@@ -1,6 +1,6 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
-import { advancesOf, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
+import { advancesOf, type GasAccounts, type Reservation, signaturesOf } from "./gasAccounts.ts";
 import { type Instruction, type InstructionBook, SURE_MS } from "./keeperInstructions.ts";
 import type { EscrowState } from "./readEscrowState.ts";
 
@@ -18,8 +18,9 @@ const MAX_LOOKS = 8;
 const LOOK_MS = 5_000;
 
 /**
- * The contract's error for an escrow that is not held. The contract checks the signature first, so the signature was valid:
- * somebody else was faster.
+ * The contract's error for an escrow that does not have the status that a call needs: somebody else was faster. A release, a
+ * refund or a mark of delivery checks its signature before that, so its signature was valid. A deposit looks at the status
+ * before any signature.
  */
 export const LATE = "WrongStatus";
 
@@ -37,8 +38,17 @@ export type OutcomesParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** How an item failed on the chain: with which signature, and how much gas it may have burned. */
-type Failure = { signature: Hex | undefined; error: string | undefined; gas: number };
+/**
+ * How an item failed on the chain: with which signature, how much gas it may have burned, and how much it used in its trial, to
+ * a good end. `reservation`: the gas that was set aside for this attempt. A look at the item meanwhile may have given it back.
+ */
+type Failure = {
+  signature: Hex | undefined;
+  error: string | undefined;
+  gas: number;
+  triedGas: number;
+  reservation?: Reservation | undefined;
+};
 
 /** Records the result of an instruction, also in the gas account that pays for it. */
 export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log }: OutcomesParameters) {
@@ -95,14 +105,17 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
   }
 
   /** Records an item that failed on the chain. If its wallet has signed it again since, that signature is tried. */
-  async function onFailure(it: Instruction, { signature, error, gas }: Failure): Promise<void> {
-    const { reservation } = it;
-    it.reservation = undefined;
-    // That somebody was faster is not the wallet's fault, and the next look at the escrow says how it ended.
+  async function onFailure(it: Instruction, failure: Failure): Promise<void> {
+    const { signature, error, gas, triedGas, reservation = it.reservation } = failure;
+    if (it.reservation === reservation) it.reservation = undefined;
     const isLate = error === LATE;
-    await reservation?.lose(gas + (isLate ? 0 : it.owed), !isLate);
+    // A party of the hire can settle the escrow and so choose to be late. But who burns no more than a good instruction uses
+    // takes nothing from the keeper that way.
+    const isInnocent = isLate && gas <= triedGas;
+    await reservation?.lose(gas + (isInnocent ? 0 : it.owed), !isInnocent);
+    if (!isInnocent) it.owed = 0;
+    // The next look at the escrow says how it ended.
     if (isLate) return await book.update(it);
-    it.owed = 0;
     it.tries++;
     const isLast = it.tries >= MAX_TRIES || PERMANENT_ERRORS.has(error ?? "");
     if (isLast && it.signature === signature) return await drop(it, error);

@@ -16,6 +16,7 @@ import { createTimeouts } from "./keeperTimeouts.ts";
 import { requireWorth, type Worth } from "./keeperWorth.ts";
 import { openOwnDeposits } from "./ownDeposits.ts";
 import { requireKeeperStore } from "./requireKeeperStore.ts";
+import { unreachable } from "./tryCall.ts";
 
 export type KeeperParameters = {
   calls: EscrowCalls;
@@ -86,7 +87,7 @@ export type Keeper = {
   refund: (hire: Hire, signer: Address, signature: Hex) => Promise<void>;
   /** Carries out what is due now, and looks for deposits past their deadline. Does not throw. */
   round: () => Promise<KeeperRound>;
-  /** Whether the keeper can work: its store, its RPC and its escrow fit together. Never throws. */
+  /** Whether the keeper can work: its store, its RPC and its escrow fit together, and its RPC answers now. Never throws. */
   health: () => Promise<KeeperHealth>;
   /** Does rounds at intervals, until {@link Keeper.close}. */
   start: () => void;
@@ -188,7 +189,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
       rounds.soon();
     },
     round,
-    health: createKeeperHealth({ requireAll: requireOwnEscrow, now, log }),
+    health: createKeeperHealth({ requireAll: () => requireWorking(requireOwnEscrow, calls), now, log }),
     start: rounds.start,
     close: async () => {
       closing.abort();
@@ -206,6 +207,14 @@ async function requireEscrow({ store, calls, token }: KeeperParameters): Promise
   await requireKeeperStore(store, calls.deployment);
   await calls.requireChain();
   if (token !== undefined) await calls.requireToken(token);
+}
+
+/** Requires that the keeper's escrow is right, which is asked once, and that its RPC answers now. */
+async function requireWorking(requireOwnEscrow: () => Promise<void>, calls: EscrowCalls): Promise<void> {
+  await requireOwnEscrow();
+  await calls.head().catch((cause: unknown) => {
+    throw unreachable("The chain could not be asked for its newest block.", cause);
+  });
 }
 
 /**

@@ -73,7 +73,7 @@ export function createAdvances(
     const running = sending.get(key);
     if (running) return await running;
     if (batches.isOnItsWay(key)) throw notMined(what);
-    const sent = send(parameters, it, (gasUsed * 5n) / 4n, hasCode).finally(() => sending.delete(key));
+    const sent = send(parameters, it, gasUsed, hasCode).finally(() => sending.delete(key));
     sending.set(key, sent);
     return await sent;
   }
@@ -126,9 +126,10 @@ export function createAdvances(
 async function send(
   { calls, batches, accounts, own, gasPerBuyer, gasPerWallet }: AdvancesParameters,
   { key, what, call, hire, signer, isOwed }: Advance,
-  gasEach: bigint,
+  triedGas: bigint,
   hasCode: boolean,
 ): Promise<Hex> {
+  const gasEach = (triedGas * 5n) / 4n;
   const gas = Number(gasEach) + AROUND_GAS;
   const most = isOwed ? Number.POSITIVE_INFINITY : gasPerBuyer;
   const advance = accounts.reserve(advancesOf(hire.buyer), gas, most);
@@ -167,7 +168,9 @@ async function send(
   if (failure ? isNew : isMark) await own.forget(id).catch(() => {});
   if (failure && signatureGas) {
     advance.giveBack();
-    await signatureGas.lose(Number(outcome.gasUsed), failure.error !== LATE);
+    // Who is late, and burns no more than a good call uses, has a valid signature.
+    const isInnocent = failure.error === LATE && outcome.gasUsed <= triedGas + BigInt(AROUND_GAS);
+    await signatureGas.lose(Number(outcome.gasUsed), !isInnocent);
   } else {
     await advance.lose(Number(outcome.gasUsed));
     signatureGas?.giveBack();
