@@ -3,6 +3,7 @@ import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { isRefusal } from "../reports/outbox.ts";
 import { differencesToTell, type ReportedDifferences } from "./differencesToTell.ts";
 import { type MonitoringParameters, type MonitoringReport, monitoringRound } from "./monitoringRound.ts";
+import { noteAnswered } from "./noteAnswered.ts";
 
 /** Seconds between two rounds. */
 const DAY = 86_400;
@@ -53,9 +54,10 @@ export async function openMonitoringDesk(
   },
 ): Promise<MonitoringDesk> {
   const { now, signal, log, send } = parameters;
+  const stored = await store.get<Partial<Kept>>(KEPT);
   let kept: Kept = {
-    ...{ startedAt: 0, reports: [], told: {}, waiting: [], optedOut: [], answered: [] },
-    ...(await store.get<Partial<Kept>>(KEPT)),
+    ...{ startedAt: 0, reports: [], told: {}, waiting: [], optedOut: [] },
+    ...{ answered: answeredIn(stored?.reports ?? []), ...stored },
   };
 
   async function look(): Promise<void> {
@@ -122,6 +124,13 @@ export async function openMonitoringDesk(
     reports: () =>
       kept.reports.toSorted((a, b) => Number(isOff(b)) - Number(isOff(a)) || (a.agent < b.agent ? -1 : 1)),
   };
+}
+
+/** The names that an earlier version has not stored. */
+function answeredIn(reports: readonly MonitoringReport[]): string[] {
+  const answered = new Set<string>();
+  for (const { endpoint, problem } of reports) if (problem === null) noteAnswered(answered, endpoint);
+  return [...answered];
 }
 
 function isOff({ guarantees }: MonitoringReport): boolean {
