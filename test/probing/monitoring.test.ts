@@ -432,6 +432,13 @@ describe("an agent's own monitoring", () => {
       [agents[1], 186_400],
     ]);
     expect(sent).to.have.length(2);
+    // The node fails on every day. The second agent's report goes after a week.
+    for (let day = 0; day < 7; day++) {
+      expect(desk.reports().map(({ agent }) => agent)).to.deep.equal(agents);
+      clock.now += 86_400;
+      await fails(desk);
+    }
+    expect(desk.reports().map(({ agent }) => agent)).to.deep.equal([agents[0]]);
   });
 
   it("is read until the round must end; the next round draws as many as there was time for", async () => {
@@ -452,6 +459,15 @@ describe("an agent's own monitoring", () => {
     const draws = [0.9, 0.9, 0.1];
     const second = await roundAt(endpoints, [], { ...slow, before: first, random: () => draws.shift() ?? 1 });
     expect(second.map(({ problem }) => problem)).to.deep.equal(["not_drawn", "not_drawn", null]);
+    // The last round had time for all that it came to, so a report of an earlier round without time changes nothing.
+    const reports = endpoints.map((endpoint, n) => ({
+      ...{ agent: `${n}`, endpoint, guarantees: [] },
+      ...(n === 0 ? { askedAt: 4, problem: "no_time" } : { askedAt: 5, problem: null }),
+    }));
+    time = 6;
+    const last = { before: reports, lastBegan: 5, random: () => 0.9 };
+    const third = await roundAt(endpoints, [], { ...slow, until: 100, ...last });
+    expect(third.map(({ problem }) => problem)).to.deep.equal([null, null, null]);
   });
 
   it("waits for its turn while a look at the same address is under way", async () => {

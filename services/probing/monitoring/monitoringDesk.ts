@@ -14,6 +14,9 @@ const ROUND_SECONDS = 20 * 3_600;
 /** The most records that wait for settlement. The oldest are dropped first. */
 const MAX_WAITING = 256;
 
+/** How long an agent keeps its report, in seconds, while all rounds are cut short before they come to it. */
+const KEEP_SECONDS = 7 * DAY;
+
 const KEPT = "monitoring/reports";
 
 type Kept = {
@@ -48,7 +51,10 @@ export type MonitoringDesk = {
  */
 export async function openMonitoringDesk(
   store: KeyValueStore,
-  parameters: Omit<MonitoringParameters, "monitored" | "before" | "optedOut" | "answered" | "until"> & {
+  parameters: Omit<
+    MonitoringParameters,
+    "monitored" | "before" | "lastBegan" | "optedOut" | "answered" | "until"
+  > & {
     monitored: () => MonitoringParameters["monitored"];
     send: (body: RecordBody) => Promise<unknown>;
   },
@@ -76,7 +82,7 @@ export async function openMonitoringDesk(
       hasAsked = true;
       return parameters.ask(question);
     };
-    const given = { ...parameters, ask, monitored: parameters.monitored() };
+    const given = { ...parameters, ask, monitored: parameters.monitored(), lastBegan: kept.startedAt };
     const round = monitoringRound({ ...given, before: kept.reports, optedOut, answered, until }, (report) => {
       reports.push(report);
     });
@@ -92,8 +98,9 @@ export async function openMonitoringDesk(
     }
     const { bodies, told } = differencesToTell(reports, kept.told, Math.floor(startedAt / DAY));
     const seen = new Set(reports.map(({ agent }) => agent));
-    // The agents that came no more keep their reports.
-    if (isCut) reports.push(...kept.reports.filter(({ agent }) => !seen.has(agent)));
+    // The agents that came no more keep their reports for a while. A wrong clock may have made one in the future.
+    const isNew = ({ askedAt }: MonitoringReport) => Math.abs(startedAt - askedAt) <= KEEP_SECONDS;
+    if (isCut) reports.push(...kept.reports.filter((it) => !seen.has(it.agent) && isNew(it)));
     // This is stored before anything is sent. After a crash the next process sends the same records.
     const waiting = [...kept.waiting, ...bodies].slice(-MAX_WAITING);
     kept = { startedAt, reports, told, waiting, optedOut: [...optedOut], answered: [...answered] };

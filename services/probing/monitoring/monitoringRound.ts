@@ -41,8 +41,10 @@ export type MonitoringParameters = {
   /** `host:port` of hosts that asked not to be probed. */
   leaveOut: readonly string[];
   userAgent: string;
-  /** The reports of the last round. */
+  /** The reports of the last round. If it was cut short, the earlier ones of agents to whom it did not come too. */
   before?: readonly MonitoringReport[];
+  /** When the last round began, in unix seconds. */
+  lastBegan?: number;
   /**
    * The origins that asked probers to stay away when their robots.txt was last read. The round changes it. It must outlive
    * the round, because a later one may not ask an agent at this origin.
@@ -75,11 +77,14 @@ export async function monitoringRound(
   note: (report: MonitoringReport) => void,
 ): Promise<void> {
   const { monitored, before = [], random = Math.random, pause, now, signal, log } = parameters;
-  const { until = Number.POSITIVE_INFINITY, answered = new Set() } = parameters;
+  const { until = Number.POSITIVE_INFINITY, answered = new Set(), lastBegan = 0 } = parameters;
   const named = before.filter(({ endpoint }) => refusalOf(parameters, endpoint) === undefined);
   // If the last round had no time for all that were drawn, this one draws as many as it asked. So no agent is always last.
-  const wasLate = before.some(({ problem }) => problem === "no_time");
-  const asked = named.filter(({ problem }) => problem !== "no_time" && problem !== "not_drawn").length;
+  const isOfLast = ({ askedAt }: MonitoringReport) => askedAt >= lastBegan;
+  const wasLate = before.some((it) => it.problem === "no_time" && isOfLast(it));
+  const asked = named.filter(
+    (it) => it.problem !== "no_time" && it.problem !== "not_drawn" && isOfLast(it),
+  ).length;
   const isDrawn = createAgentDraw(
     named.map(({ endpoint }) => endpoint),
     { random, ...(wasLate && { most: Math.max(1, asked) }), answered: new Set(answered) },
