@@ -5,6 +5,7 @@ import { createPublicClient, http } from "viem";
 import type { IndexerConfig } from "./config.ts";
 import { fetchWithin } from "./fetchWithin.ts";
 import { hasCode } from "./hasCode.ts";
+import { loggedReason } from "./publicReason.ts";
 import { tryAgain } from "./tryAgain.ts";
 
 const PATIENCE_MS = 30_000;
@@ -38,13 +39,14 @@ export async function expectTokenOfEscrows(
   const missing: Address[] = [];
   for (const escrow of Object.keys(params.escrows) as Address[]) {
     const what = `read the token of the escrow ${escrow}`;
-    const its = await tryAgain(what, signal, () => tokenOf(escrow), pauses).catch((cause: unknown) => {
+    const its = await tryAgain(what, signal, () => tokenOf(escrow), pauses).catch((error: unknown) => {
       signal.throwIfAborted();
       throw new TallystickError({
         code: "escrow_token_unknown",
-        message: `The contract ${escrow} in ESCROWS does not say which token it holds.`,
+        message: `The token of the escrow ${escrow} could not be read.`,
         hint: "Check that RPC_URL answers, and that the contract is a HireEscrow. Then start the indexer again.",
-        cause,
+        // The error of the RPC's client has the whole URL, with the key of the account.
+        cause: loggedReason(error),
       });
     });
     if (its === undefined) missing.push(escrow);
