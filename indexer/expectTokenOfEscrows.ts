@@ -8,6 +8,8 @@ import { hasCode } from "./hasCode.ts";
 import { loggedReason } from "./publicReason.ts";
 import { tryAgain } from "./tryAgain.ts";
 
+class NoCodeError extends Error {}
+
 const PATIENCE_MS = 30_000;
 
 /** The milliseconds after each attempt but the last. */
@@ -19,7 +21,8 @@ const PAUSES = [250, 1_000, 4_000, 16_000];
  * token nobody can read is refused for the same reason.
  *
  * @param options.pauses the milliseconds after each attempt to read from the chain, but the last
- * @returns the escrows that are not deployed
+ * @returns the escrows that are not deployed. Each attempt said so: a node of the chain that lags behind does not have the
+ * code of a contract yet
  * @throws InvalidInputError naming each escrow of another token
  * @throws TallystickError `escrow_token_unknown` naming the first escrow that gives no answer after all attempts
  */
@@ -30,8 +33,8 @@ export async function expectTokenOfEscrows(
   const fetchFn = fetchWithin(PATIENCE_MS);
   const transport = http(rpcUrl, { timeout: PATIENCE_MS, fetchFn, retryCount: 0 });
   const client = createPublicClient({ transport });
-  const tokenOf = async (address: Address): Promise<string | undefined> => {
-    if (!(await hasCode(client, address))) return undefined;
+  const tokenOf = async (address: Address): Promise<string> => {
+    if (!(await hasCode(client, address))) throw new NoCodeError("it has no code");
     const call = { address, abi: hireEscrowAbi, functionName: "token" } as const;
     return (await client.readContract(call)).toLowerCase();
   };
@@ -39,8 +42,15 @@ export async function expectTokenOfEscrows(
   const missing: Address[] = [];
   for (const escrow of Object.keys(params.escrows) as Address[]) {
     const what = `read the token of the escrow ${escrow}`;
-    const its = await tryAgain(what, signal, () => tokenOf(escrow), pauses).catch((error: unknown) => {
+    let isAbsent = true;
+    const ask = () =>
+      tokenOf(escrow).catch((error: unknown) => {
+        isAbsent &&= error instanceof NoCodeError;
+        throw error;
+      });
+    const its = await tryAgain(what, signal, ask, pauses).catch((error: unknown) => {
       signal.throwIfAborted();
+      if (isAbsent) return undefined;
       throw new TallystickError({
         code: "escrow_token_unknown",
         message: `The token of the escrow ${escrow} could not be read.`,

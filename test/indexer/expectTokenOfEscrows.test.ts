@@ -62,6 +62,18 @@ describe("the escrows that a node follows", () => {
     expect(await check(ESCROW, MISSING)).to.deep.equal([MISSING]);
   });
 
+  it("are not taken for missing ones if only some of the answers come from a node that lags behind", async () => {
+    const noCode = () => ({ status: 200, text: JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x" }) });
+    faults.push(noCode, noCode);
+    expect(await check(ESCROW)).to.deep.equal([]);
+    faults.push(noCode);
+    expect(await check(FAKE).catch((it) => it.code)).to.equal("invalid_configuration");
+    // The chain's node fails once. So nobody knows whether the contract is there.
+    faults.push(noCode, () => ({ status: 503, text: "" }), noCode);
+    expect(await check(ESCROW).catch((it) => it.code)).to.equal("escrow_token_unknown");
+    expect(faults).to.have.length(0);
+  });
+
   it("are refused if nobody can read their token, and are asked again before that", async () => {
     const limited = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32_005, message: "too many" } });
     for (const fault of [
