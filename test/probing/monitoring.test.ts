@@ -612,7 +612,7 @@ describe("an agent's own monitoring", () => {
       signal: new AbortController().signal,
       ask: async () => ({ ...{ status: 404, headers: new Headers(), isCut: false }, text: "" }),
       monitored: async function* () {
-        yield { agent: "0", endpoint: "https://a.honest.example/sla", measured };
+        yield { agent: "9", endpoint: "https://another.example/", measured };
       },
     });
     await desk.round();
