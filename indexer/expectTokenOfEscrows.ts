@@ -5,7 +5,10 @@ import { createPublicClient, http } from "viem";
 import type { IndexerConfig } from "./config.ts";
 import { fetchWithin } from "./fetchWithin.ts";
 import { hasCode } from "./hasCode.ts";
+import { loggedReason } from "./publicReason.ts";
 import { tryAgain } from "./tryAgain.ts";
+
+class NoCodeError extends Error {}
 
 const PATIENCE_MS = 30_000;
 
@@ -18,7 +21,8 @@ const PAUSES = [250, 1_000, 4_000, 16_000];
  * token nobody can read is refused for the same reason.
  *
  * @param options.pauses the milliseconds after each attempt to read from the chain, but the last
- * @returns the escrows that are not deployed
+ * @returns the escrows that are not deployed. Each attempt said so: a node of the chain that lags behind does not have the
+ * code of a contract yet
  * @throws InvalidInputError naming each escrow of another token
  * @throws TallystickError `escrow_token_unknown` naming the first escrow that gives no answer after all attempts
  */
@@ -29,8 +33,8 @@ export async function expectTokenOfEscrows(
   const fetchFn = fetchWithin(PATIENCE_MS);
   const transport = http(rpcUrl, { timeout: PATIENCE_MS, fetchFn, retryCount: 0 });
   const client = createPublicClient({ transport });
-  const tokenOf = async (address: Address): Promise<string | undefined> => {
-    if (!(await hasCode(client, address))) return undefined;
+  const tokenOf = async (address: Address): Promise<string> => {
+    if (!(await hasCode(client, address))) throw new NoCodeError("it has no code");
     const call = { address, abi: hireEscrowAbi, functionName: "token" } as const;
     return (await client.readContract(call)).toLowerCase();
   };
@@ -38,13 +42,21 @@ export async function expectTokenOfEscrows(
   const missing: Address[] = [];
   for (const escrow of Object.keys(params.escrows) as Address[]) {
     const what = `read the token of the escrow ${escrow}`;
-    const its = await tryAgain(what, signal, () => tokenOf(escrow), pauses).catch((cause: unknown) => {
+    let isAbsent = true;
+    const ask = () =>
+      tokenOf(escrow).catch((error: unknown) => {
+        isAbsent &&= error instanceof NoCodeError;
+        throw error;
+      });
+    const its = await tryAgain(what, signal, ask, pauses).catch((error: unknown) => {
       signal.throwIfAborted();
+      if (isAbsent) return undefined;
       throw new TallystickError({
         code: "escrow_token_unknown",
-        message: `The contract ${escrow} in ESCROWS does not say which token it holds.`,
+        message: `The token of the escrow ${escrow} could not be read.`,
         hint: "Check that RPC_URL answers, and that the contract is a HireEscrow. Then start the indexer again.",
-        cause,
+        // The error of the RPC's client has the whole URL, with the key of the account.
+        cause: loggedReason(error),
       });
     });
     if (its === undefined) missing.push(escrow);

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import { withoutUrlSecrets } from "tallystick-runtime/withoutUrlSecrets";
 
 /**
  * The parts of the Ponder process that are used although Ponder has no API for them. All of them are optional, so the
@@ -25,13 +26,21 @@ export function shutdownSignal(): AbortSignal {
   return common().shutdown?.abortController.signal ?? new AbortController().signal;
 }
 
-/** Writes to Ponder's own log, in its format. */
+/** Writes to Ponder's own log, in its format. Of a URL in a text it writes only the host, because the rest may be a key. */
 export function logWarning(fields: LogFields): void {
-  common().logger?.warn(fields);
+  common().logger?.warn(withoutSecrets(fields));
 }
 
 export function logInfo(fields: LogFields): void {
-  common().logger?.info(fields);
+  common().logger?.info(withoutSecrets(fields));
+}
+
+function withoutSecrets(fields: LogFields): LogFields {
+  const texts = Object.entries(fields).map(([name, it]) => [
+    name,
+    typeof it === "string" ? withoutUrlSecrets(it) : it,
+  ]);
+  return Object.fromEntries(texts) as LogFields;
 }
 
 /** Ponder's database schema. `--schema` has priority over DATABASE_SCHEMA. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { logWarning } from "./ponderProcess.ts";
+import { loggedReason } from "./publicReason.ts";
 
 /**
  * The milliseconds after each attempt but the last. An error of a handler or of the start ends the indexer, unless it comes from
@@ -26,7 +27,7 @@ export async function tryAgain<Result>(
     } catch (error) {
       const pause = pauses[attempt];
       if (pause === undefined) throw error;
-      logWarning({ msg: `Could not ${what}, trying again`, cause: String(error) });
+      logWarning({ msg: `Could not ${what}, trying again`, cause: loggedReason(error) });
       await sleep(pause, undefined, { signal }).catch(() => {});
     }
   }

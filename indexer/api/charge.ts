@@ -1,5 +1,6 @@
 import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Connection } from "./graphql/context.ts";
+import { FREE_SKIPS } from "./rows/list.ts";
 
 /**
  * This many lines or digests cost a client one point, in addition to the price of the request. This many bytes of
@@ -9,9 +10,8 @@ const LINES_PER_POINT = 100;
 const BYTES_PER_POINT = 64 * 1024;
 
 /**
- * A search pays one point for this many listings that it may look at, even if they are not in the answer. So does a list
- * for rows of agents with private metrics, which it skips. Postgres
- * needs about six milliseconds to skip 2,500 listings, or to sort 500.
+ * A search pays one point for this many listings that it may look at, even if they are not in the answer. Postgres needs
+ * about six milliseconds to skip 2,500 listings, or to sort 500.
  */
 const SKIPPED_PER_POINT = 2_500;
 const SORTED_PER_POINT = 500;
@@ -39,7 +39,7 @@ export function chargeListings(
 
 /** Charges a client for the rows that a list left out, because nobody may notice them. */
 export function chargeSkipped(env: unknown, skipped: number): void {
-  charge(env, skipped / SKIPPED_PER_POINT);
+  charge(env, skipped / FREE_SKIPS);
 }
 
 function charge(env: unknown, points: number): void {

@@ -3,7 +3,6 @@ import {
   checkCompleteness,
   type Flow,
   type Gap,
-  missingOf,
   type Verified,
 } from "../logPort/completeness/checkCompleteness.ts";
 import { sampleOf } from "../logPort/completeness/sampleOf.ts";
@@ -152,14 +151,4 @@ export class CompletenessWatch {
     }
     return gaps;
   }
-}
-
-/** The text about a gap for an operator. */
-export function gapReason(gap: Gap): string {
-  const { wallet, block, source, balanceSource } = gap;
-  return (
-    `up to block ${block} the source ${source} gave transfers of ${wallet} that lack ${missingOf(gap)}, ` +
-    `according to the balance from ${balanceSource}. ` +
-    "Index anew with other sources (LOG_PORTAL_URL, LOG_HYPERSYNC_URL, LOG_RPC_URLS, RPC_URL)"
-  );
 }

@@ -1,8 +1,11 @@
 import type { Address } from "tallystick-protocol/address";
+import type { Gap } from "../logPort/completeness/checkCompleteness.ts";
 import type { Operations } from "../operations.ts";
 import { logInfo, logWarning } from "../ponderProcess.ts";
+import { loggedReason, publicReason } from "../publicReason.ts";
 import type { Failure } from "../src/segments/retryUntilAvailable.ts";
 import { tryAgain } from "../tryAgain.ts";
+import { transfersMissing } from "./transfersMissing.ts";
 
 type Reports = Pick<Operations, "reportBlockedTransfers" | "reportUnblockedTransfers">;
 
@@ -26,6 +29,22 @@ export function reportsOfWait(operations: Reports, block: number, isDoubtful: ()
       if (!isDoubtful()) await operations.reportUnblockedTransfers();
     },
   };
+}
+
+/**
+ * Reports a wallet as soon as its transfers do not add up. From then on everything that is published is marked as doubtful,
+ * and the next tick waits, with the same reason.
+ */
+export async function reportGap(
+  operations: Pick<Reports, "reportBlockedTransfers">,
+  gap: Gap,
+): Promise<void> {
+  const { block, wallet } = gap;
+  const error = transfersMissing(gap);
+  const msg = "Transfers do not add up to a balance";
+  logWarning({ msg, block, wallet, reason: loggedReason(error) });
+  const report = { block, since: now(), attempts: 0, reason: publicReason(error), wallet };
+  await operations.reportBlockedTransfers(report);
 }
 
 /**

@@ -11,15 +11,16 @@ import type { Flow } from "../logPort/completeness/checkCompleteness.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { transfersRead } from "../ponder.schema.ts";
 import { logWarning, metricsRegistry, shutdownSignal } from "../ponderProcess.ts";
+import { loggedReason } from "../publicReason.ts";
 import { ChainTransfers, type ChainView, END } from "../relevant/chainView.ts";
-import { CompletenessWatch, gapReason, type Look } from "../relevant/completenessWatch.ts";
+import { CompletenessWatch, type Look } from "../relevant/completenessWatch.ts";
 import { openConfiguredPort } from "../relevant/openConfiguredPort.ts";
 import { readAhead } from "../relevant/readAhead.ts";
 import { readPastOf } from "../relevant/readPast.ts";
 import { receivedOf, withoutTransfers } from "../relevant/receivedOf.ts";
 import { receiversOf } from "../relevant/receiversOf.ts";
 import { type TransferMetrics, transferMetrics } from "../relevant/transferMetrics.ts";
-import { suspectsOf } from "../relevant/transferReports.ts";
+import { reportGap, suspectsOf } from "../relevant/transferReports.ts";
 import { TransfersAhead } from "../relevant/transfersAhead.ts";
 import { WatchedWallets } from "../relevant/watchedWallets.ts";
 import { holdFor, readOnce, retryReadFor } from "./retryReadFor.ts";
@@ -58,7 +59,7 @@ export async function openRelevantTransfers(config: IndexerConfig) {
   const sources = openConfiguredPort(config, {
     onFallback: (failed, next) => {
       metrics.onFallback(failed);
-      logWarning({ msg: "Reading transfers from another source", reason: failed.message, next });
+      logWarning({ msg: "Reading transfers from another source", reason: loggedReason(failed), next });
     },
     onRequest: metrics.onRequest,
   });
@@ -156,10 +157,7 @@ async function checkTransfers(
   };
   const [held] = completeness.gaps;
   if (held !== undefined) {
-    await holdFor(db, view.head, held.wallet, async (signal) => {
-      const gap = await completeness.lookAgain(look, signal);
-      return gap === null ? null : { wallet: gap.wallet, reason: gapReason(gap) };
-    });
+    await holdFor(db, view.head, held.wallet, (signal) => completeness.lookAgain(look, signal));
   }
   await completeness.begin(look, shutdownSignal(), {
     onLooked: async (gap) => {
@@ -168,26 +166,12 @@ async function checkTransfers(
         if ((await operations.readBlockedTransfers()) !== null) await operations.reportUnblockedTransfers();
         return;
       }
-      const [reason, since] = [gapReason(gap), Math.floor(Date.now() / 1000)];
-      logWarning({
-        msg: "Transfers do not add up to a balance",
-        block: gap.block,
-        wallet: gap.wallet,
-        reason,
-      });
-      // From now on everything that is published is marked as doubtful. The next tick waits.
-      await operations.reportBlockedTransfers({
-        block: gap.block,
-        since,
-        attempts: 0,
-        reason,
-        wallet: gap.wallet,
-      });
+      await reportGap(operations, gap);
     },
     onFailed: (error) => {
       if (shutdownSignal().aborted) return;
       metrics.onUnchecked();
-      logWarning({ msg: "Could not compare transfers with balances", reason: String(error) });
+      logWarning({ msg: "Could not compare transfers with balances", reason: loggedReason(error) });
     },
   });
 }

@@ -1,11 +1,12 @@
 import type { Context } from "ponder:registry";
 import { sql } from "ponder";
-import { TallystickError } from "tallystick-protocol/errors";
 import { operations } from "../environment.ts";
+import type { Gap } from "../logPort/completeness/checkCompleteness.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { isReadingHistory, shutdownSignal } from "../ponderProcess.ts";
 import { OrphanedError, type ReadOnce, type RetryRead } from "../relevant/retryRead.ts";
 import { reportsOfHold, reportsOfWait } from "../relevant/transferReports.ts";
+import { transfersMissing } from "../relevant/transfersMissing.ts";
 import { freshChain } from "./freshChain.ts";
 import { blockOnChain } from "./segments/blockOnChain.ts";
 import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailable.ts";
@@ -65,14 +66,14 @@ export function retryReadFor(db: Context["db"], head: BlockAt, isDoubtful: () =>
 /**
  * Holds a block as long as the transfers of a wallet do not add up.
  *
- * @param look checks again, and returns the wallet that does not add up and why; null when all add up
+ * @param look checks again, and returns what does not add up; null when all add up
  * @throws OrphanedError when the block is gone
  */
 export async function holdFor(
   db: Context["db"],
   head: BlockAt,
   known: string,
-  look: (signal: AbortSignal) => Promise<{ wallet: string; reason: string } | null>,
+  look: (signal: AbortSignal) => Promise<Gap | null>,
 ): Promise<void> {
   const { block } = head;
   let wallet: string | null = known;
@@ -84,11 +85,7 @@ export async function holdFor(
   const attempt = async () => {
     const gap = await look(waiting.signal);
     wallet = gap?.wallet ?? null;
-    if (gap === null) return;
-    throw new TallystickError({
-      code: "transfers_missing",
-      message: `Transfers do not add up: ${gap.reason}`,
-    });
+    if (gap !== null) throw transfersMissing(gap);
   };
   if ((await retryUntilAvailable(attempt, { ...waiting, pause: LOOKS })) === null)
     throw new OrphanedError(block);

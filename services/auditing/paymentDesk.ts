@@ -1,6 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { Log } from "tallystick-runtime/stderrLog";
+import { budgetExceeded } from "tallystick-sdk/budget/budget";
 import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
 import { readPaymentState } from "tallystick-sdk/chain/paymentState";
 import type { TransactionSender } from "tallystick-sdk/chain/transactionSender";
@@ -88,10 +89,10 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   /**
    * Decides a payment.
    *
-   * @param isPart whether to pay only a part of a debt that the budget does not allow
+   * @param part undefined: the whole debt is paid
    * @returns whether a payment to this auditor is on its way now
    */
-  async function begin({ auditor, accrued, paid }: AuditorAccount, isPart: boolean): Promise<boolean> {
+  async function begin({ auditor, accrued, paid }: AuditorAccount, part?: Part): Promise<boolean> {
     const known = await read<{ paid: string }>(`paid/${auditor}`);
     if (known === "damaged") return false;
     // The node may not have read the last payment yet. With its answer the desk could pay the same amount twice.
@@ -109,7 +110,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     const nonce = paymentNonce(network, { pool: address, auditor, paid });
     const { isUsed, time } = await stateOf(nonce, 1);
     if (isUsed) return false;
-    const amount = isPart ? await partOf(debt, nonce, parameters) : debt;
+    const amount = part === undefined ? debt : await partOf(debt, nonce, part, parameters);
     await budget.reserve(nonce, amount);
     const payment = await transfers.sign(
       { auditor, paid: String(paid), amount: String(amount), nonce },
@@ -135,10 +136,11 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       return round;
     },
     /**
-     * Decides payments to the auditors to whom the pool owes `least` or more. The amounts in `accounts` must be final. The
-     * smallest debts are paid first, so that a large one does not use up what would have paid many. After
-     * the debts that the budget allows, a part of the others is paid. Among these the auditor that was paid least comes first, so
-     * that no auditor always comes after another. A part leaves enough of the budget for later debts of the period.
+     * Decides payments to the auditors to whom the pool owes `least` or more. The amounts in `accounts` must be final.
+     * Every auditor has the same share of the budget, and what one does not need is shared by the others. So a debt of
+     * nearly the whole budget does not use up what would have paid many. A debt above its share is paid in parts, before all
+     * others, the largest first. So somebody who earns with many keys cannot take all that a large debt would get. The parts
+     * leave the others what they are owed, and enough of the budget for later debts of the period.
      */
     pay: async (accounts: readonly AuditorAccount[], signal: AbortSignal): Promise<PaymentRound> => {
       const due: AuditorAccount[] = [];
@@ -147,7 +149,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
         const isDue = account.accrued - account.paid >= least;
         if (isDue && (await read(keyOf(account.auditor))) === undefined) due.push(account);
       }
-      return await payDue(due, { begin, log, signal });
+      return await payDue(due, { begin, budget, log, signal });
     },
   };
 }
@@ -169,48 +171,67 @@ function reader(store: KeyValueStore, log: Log) {
 
 export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
 
+/** What a part of a debt must leave: equal shares for `among` debts, this one included, and `kept` for whole payments. */
+type Part = { among: number; kept: bigint };
+
 /**
- * The part of a debt that the budget allows now. If that is less than `least`, returns the whole debt, which the
- * budget refuses.
+ * The part of a debt that the budget allows now, `least` or more.
+ *
+ * @throws BudgetError
  */
 async function partOf(
   debt: bigint,
   nonce: Hex,
+  { among, kept }: Part,
   { budget, least }: Pick<PaymentDeskParameters, "budget" | "least">,
 ): Promise<bigint> {
   // Perhaps a process reserved an amount for this payment, and ended before it decided the payment.
   await budget.giveBack(nonce);
-  const left = await budget.leftForParts();
-  return left < least || left > debt ? debt : left;
+  const [free, forParts] = [(await budget.remaining()) - kept, await budget.leftForParts()];
+  const left = free < forParts ? free : forParts;
+  if (left < least) throw budgetExceeded(least, left > 0n ? left : 0n);
+  const share = left / BigInt(among);
+  const part = share > least ? share : least;
+  return part < debt ? part : debt;
 }
 
-type Paying = {
+type Paying = Pick<PaymentDeskParameters, "budget" | "log"> & {
   /** Decides a payment. @returns whether a payment to this auditor is on its way now */
-  begin: (account: AuditorAccount, isPart: boolean) => Promise<boolean>;
-  log: Log;
+  begin: (account: AuditorAccount, part?: Part) => Promise<boolean>;
   signal: AbortSignal;
 };
 
-/** First decides the payments that the budget allows, and then pays a part of other debts. */
-async function payDue(due: readonly AuditorAccount[], { begin, log, signal }: Paying): Promise<PaymentRound> {
+/** First pays a part of the debts above their share, and then the others. */
+async function payDue(
+  due: readonly AuditorAccount[],
+  { begin, budget, log, signal }: Paying,
+): Promise<PaymentRound> {
   const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
-  const tryToBegin = async (account: AuditorAccount, isPart: boolean, refuse: (error: unknown) => void) => {
+  const tryToBegin = async (account: AuditorAccount, part?: Part) => {
     signal.throwIfAborted();
     try {
-      if (await begin(account, isPart)) round.waiting++;
+      if (await begin(account, part)) round.waiting++;
     } catch (error) {
       if (!(error instanceof BudgetError)) throw error;
-      refuse(error);
-    }
-  };
-  const large: AuditorAccount[] = [];
-  const debtOf = ({ accrued, paid }: AuditorAccount): bigint => accrued - paid;
-  for (const account of due.toSorted((a, b) => Number(debtOf(a) - debtOf(b))))
-    await tryToBegin(account, false, () => large.push(account));
-  for (const account of large.toSorted((a, b) => Number(a.paid - b.paid)))
-    await tryToBegin(account, true, (error) => {
       round.refused++;
       log("The budget does not allow this payment to an auditor.", { auditor: account.auditor, error });
-    });
+    }
+  };
+  const rising = due.toSorted((a, b) => Number(debtOf(a) - debtOf(b)));
+  const left = await budget.remaining();
+  let kept = 0n;
+  let whole = 0;
+  for (const account of rising) {
+    if (debtOf(account) > (left - kept) / BigInt(rising.length - whole)) break;
+    kept += debtOf(account);
+    whole++;
+  }
+  const large = rising.slice(whole).reverse();
+  for (const [n, account] of large.entries()) await tryToBegin(account, { among: large.length - n, kept });
+  for (const account of rising.slice(0, whole)) await tryToBegin(account);
   return round;
+}
+
+function debtOf({ accrued, paid }: AuditorAccount): bigint {
+  return accrued - paid;
 }

@@ -3,6 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { storeBudget } from "tallystick-sdk/budget/storeBudget";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { createPaymentDesk } from "../../services/auditing/paymentDesk.ts";
+import { PERIOD_SECONDS, type PoolBudget, periodBudget } from "../../services/auditing/periodBudget.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/support/sdkChain.ts";
 import { endAtEveryWrite, type MortalProcess } from "../support/endAtEveryWrite.ts";
 import { accountsOf, transfersTo } from "./support/paymentScene.ts";
@@ -36,6 +37,7 @@ describe("the payments of an auditors' pool", () => {
       confirmations = 1,
       limit,
       keptBack,
+      budget,
       send = chain.sender.send,
       validSeconds = 600,
     }: {
@@ -43,6 +45,7 @@ describe("the payments of an auditors' pool", () => {
       confirmations?: number;
       limit?: bigint;
       keptBack?: bigint;
+      budget?: PoolBudget;
       send?: typeof chain.sender.send;
       validSeconds?: number;
     } = {},
@@ -53,7 +56,7 @@ describe("the payments of an auditors' pool", () => {
       network: chain.network,
       sender: { ...chain.sender, send: process ? process.cut(send) : send },
       store: kept,
-      budget: budgetOf(kept, limit, keptBack),
+      budget: budget ?? budgetOf(kept, limit, keptBack),
       least: 1_000n,
       confirmations,
       validSeconds,
@@ -216,11 +219,11 @@ describe("the payments of an auditors' pool", () => {
 
   it("stay within the budget to the last unit, and wait while they are below the least amount", async () => {
     const scene = await open();
-    const desk = deskOf(scene, { limit: 15_999n });
+    const desk = deskOf(scene, { limit: 1_999n });
     expect(await round(desk, scene, owed)).to.deep.include({ waiting: 1, refused: 1 });
-    expect(await transfers(scene)).to.deep.equal([[15_000n], []]);
+    expect(await transfers(scene)).to.deep.equal([[], [1_000n]]);
     // 999 units are left, and the least amount is 1,000.
-    expect(await budgetOf(scene.store, 15_999n).remaining()).to.equal(999n);
+    expect(await budgetOf(scene.store, 1_999n).remaining()).to.equal(999n);
     const exact = await open();
     expect(await round(deskOf(exact, { limit: 55_000n }), exact, owed)).to.deep.include({ refused: 0 });
     const small = await open();
@@ -228,7 +231,7 @@ describe("the payments of an auditors' pool", () => {
     expect(await transfers(small)).to.deep.equal([[], [1_000n]]);
   });
 
-  it("pay a part of a debt above the budget, after the debts that fit, and the rest in later periods", async () => {
+  it("pay a part of a debt above the budget, beside the debts that fit, and the rest in later periods", async () => {
     const scene = await open();
     const debts: [bigint, bigint] = [90_000n, 10_000n];
     const first = deskOf(scene, { limit: 40_000n });
@@ -244,11 +247,58 @@ describe("the payments of an auditors' pool", () => {
     expect(await transfers(scene)).to.deep.equal([[30_000n, 40_000n, 20_000n], [10_000n]]);
   });
 
-  it("pay the small debts first, so that a debt of nearly the whole budget does not use up what they need", async () => {
+  it("leave a small debt what it needs, beside a debt of nearly the whole budget", async () => {
+    for (const [keptBack, part] of [
+      [25_000n, 15_000n],
+      [0n, 30_000n],
+    ] as const) {
+      const scene = await open();
+      const desk = deskOf(scene, { limit: 40_000n, keptBack });
+      expect(await round(desk, scene, [38_000n, 10_000n])).to.include({ waiting: 2, refused: 0 });
+      expect(await transfers(scene)).to.deep.equal([[part], [10_000n]]);
+    }
+  });
+
+  /** Plays three periods with a large debt, and new auditors in each round. Returns what both got in each period. */
+  const playPeriods = async (roundsOf: readonly (readonly bigint[])[]) => {
     const scene = await open();
-    const desk = deskOf(scene, { limit: 40_000n, keptBack: 25_000n });
-    expect(await round(desk, scene, [38_000n, 10_000n])).to.include({ waiting: 2, refused: 0 });
-    expect(await transfers(scene)).to.deep.equal([[5_000n], [10_000n]]);
+    const clock = { now: 0 };
+    const budget = periodBudget({ store: scene.store, limit: 40_000n, now: () => clock.now });
+    const desk = deskOf(scene, { budget });
+    const accrued: [Wallet, bigint][] = [[newWallet(), 400_000n]];
+    const accounts = () =>
+      Promise.all(
+        accrued.map(async ([{ address: auditor }, sum]) => {
+          const known = await scene.store.get<{ paid: string }>(`paid/${auditor}`);
+          return { auditor, accrued: sum, paid: BigInt(known?.paid ?? 0) };
+        }),
+      );
+    let before = { large: 0n, small: 0n };
+    const gains: (typeof before)[] = [];
+    for (let period = 0; period < 3; period++) {
+      for (const [n, debts] of roundsOf.entries()) {
+        clock.now = 1_000 * PERIOD_SECONDS * (period + (n + 0.5) / roundsOf.length);
+        accrued.push(...debts.map((debt): [Wallet, bigint] => [newWallet(), debt]));
+        await desk.pay(await accounts(), forever);
+        await desk.follow(forever);
+      }
+      const [large = 0n, ...small] = (await accounts()).map(({ paid }) => paid);
+      const now = { large, small: small.reduce((sum, it) => sum + it, 0n) };
+      gains.push({ large: now.large - before.large, small: now.small - before.small });
+      before = now;
+    }
+    return gains;
+  };
+
+  it("reach a large debt in each period, although new auditors earn more than the budget in each", async () => {
+    const atOnce = [Array<bigint>(6).fill(8_000n), [], [], [], []];
+    const oneByOne = Array<bigint[]>(5).fill([12_000n]);
+    for (const roundsOf of [atOnce, oneByOne])
+      for (const { large, small } of await playPeriods(roundsOf)) {
+        expect(Number(large)).to.be.at.least(4_000);
+        expect(Number(small)).to.be.at.least(4_000);
+        expect(Number(large + small)).to.be.within(39_001, 40_000);
+      }
   });
 
   it("leave the auditors that earn later what the budget keeps back from a part of a debt", async () => {
@@ -256,16 +306,23 @@ describe("the payments of an auditors' pool", () => {
     const desk = deskOf(scene, { limit: 40_000n, keptBack: 25_000n });
     await round(desk, scene, [90_000n, 0n]);
     expect(await transfers(scene)).to.deep.equal([[15_000n], []]);
-    expect(await round(desk, scene, [90_000n, 25_000n])).to.include({ waiting: 1, refused: 1 });
-    expect(await transfers(scene)).to.deep.equal([[15_000n], [25_000n]]);
+    expect(await round(desk, scene, [90_000n, 12_500n])).to.include({ waiting: 1, refused: 1 });
+    expect(await transfers(scene)).to.deep.equal([[15_000n], [12_500n]]);
   });
 
-  it("pay a part to the auditor that was paid least, if several debts are above the budget", async () => {
+  it("share what is left, if several debts are above the budget, to the last unit", async () => {
     const scene = await open();
     const debts: [bigint, bigint] = [90_000n, 90_000n];
     await round(deskOf(scene, { limit: 40_000n }), scene, debts);
-    await round(deskOf(scene, { limit: 70_000n }), scene, debts);
-    expect(await transfers(scene)).to.deep.equal([[40_000n], [30_000n]]);
+    await round(deskOf(scene, { limit: 71_001n }), scene, debts);
+    expect(await transfers(scene)).to.deep.equal([
+      [20_000n, 15_501n],
+      [20_000n, 15_500n],
+    ]);
+    // If the shares are below the least amount, the largest debt gets it.
+    const few = await open();
+    await round(deskOf(few, { limit: 1_500n }), few, [90_000n, 90_001n]);
+    expect(await transfers(few)).to.deep.equal([[], [1_000n]]);
   });
 
   it("of a part reach the auditor once, and are booked once, even if the process ends at any write", async () => {

@@ -1,9 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
 import { expect } from "chai";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { defineParams } from "tallystick-protocol/records/params";
 import { expectTokenOfEscrows } from "../../indexer/expectTokenOfEscrows.ts";
+import type { LogFields } from "../../indexer/ponderProcess.ts";
 
 const TOKEN = `0x${"70".repeat(20)}` as const;
 const OTHER = `0x${"0f".repeat(20)}` as const;
@@ -16,6 +18,8 @@ describe("the escrows that a node follows", () => {
   const tokenOf: { [escrow: string]: string } = { [ESCROW]: TOKEN, [FAKE]: OTHER };
   let server: Server;
   let rpcUrl: string;
+  const process = globalThis as { PONDER_COMMON?: unknown };
+  const warned: LogFields[] = [];
   /** What the RPC answers to its next questions, in place of the truth. */
   const faults: (() => { status: number; text: string })[] = [];
 
@@ -32,9 +36,14 @@ describe("the escrows that a node follows", () => {
       return tell(its === undefined ? "0x" : `0x${its.slice(2).padStart(64, "0")}`);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/KEY?key=KEY`;
+    process.PONDER_COMMON = { logger: { warn: (fields: LogFields) => warned.push(fields) } };
+  });
+  beforeEach(() => {
+    warned.length = 0;
   });
   after(() => {
+    delete process.PONDER_COMMON;
     server.closeAllConnections();
     server.close();
   });
@@ -53,6 +62,18 @@ describe("the escrows that a node follows", () => {
     expect(await check(ESCROW, MISSING)).to.deep.equal([MISSING]);
   });
 
+  it("are not taken for missing ones if only some of the answers come from a node that lags behind", async () => {
+    const noCode = () => ({ status: 200, text: JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x" }) });
+    faults.push(noCode, noCode);
+    expect(await check(ESCROW)).to.deep.equal([]);
+    faults.push(noCode);
+    expect(await check(FAKE).catch((it) => it.code)).to.equal("invalid_configuration");
+    // The chain's node fails once. So nobody knows whether the contract is there.
+    faults.push(noCode, () => ({ status: 503, text: "" }), noCode);
+    expect(await check(ESCROW).catch((it) => it.code)).to.equal("escrow_token_unknown");
+    expect(faults).to.have.length(0);
+  });
+
   it("are refused if nobody can read their token, and are asked again before that", async () => {
     const limited = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32_005, message: "too many" } });
     for (const fault of [
@@ -67,9 +88,13 @@ describe("the escrows that a node follows", () => {
       faults.push(...[1, 2, 3].map(() => () => fault));
       const error = await check(ESCROW).catch((it) => it);
       expect(error, fault.text).to.include({ code: "escrow_token_unknown" });
-      expect(error.message).to.contain(ESCROW);
+      expect(error.message).to.equal(`The token of the escrow ${ESCROW} could not be read.`);
+      expect(error.cause).to.be.a("string");
+      expect(inspect(error, { depth: 9 }), "the error").not.to.contain("KEY");
       expect(faults).to.have.length(0);
     }
+    expect(warned.length).to.equal(5 * 4);
+    expect(JSON.stringify(warned)).not.to.contain("KEY");
     expect(await check(MUTE).catch((it) => it.code)).to.equal("escrow_token_unknown");
   });
 

@@ -34,7 +34,8 @@ describe("the API in Ponder's process", () => {
     const broken: object = new Proxy(() => broken, {
       get: (_, name) => {
         if (name !== "then") return broken;
-        return (_: unknown, reject: (error: Error) => void) => reject(new Error("password is swordfish"));
+        return (_: unknown, reject: (error: Error) => void) =>
+          reject(new Error("https://rpc.example/v2/KEY: password is swordfish"));
       },
       apply: () => broken,
     });
@@ -50,7 +51,8 @@ describe("the API in Ponder's process", () => {
       const text = await response.text();
       expect(text, path).to.contain(path === "/v1/params" ? '"code":"internal"' : "INTERNAL_SERVER_ERROR");
       expect(text, path).to.not.match(/swordfish|node_modules|TypeError/);
-      expect(written.join("\n"), path).to.contain("swordfish");
+      expect(written.join("\n"), path).to.contain("https://rpc.example/...: password is swordfish");
+      expect(written.join("\n"), path).not.to.contain("KEY");
     }
   });
 });

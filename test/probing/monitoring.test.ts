@@ -432,6 +432,13 @@ describe("an agent's own monitoring", () => {
       [agents[1], 186_400],
     ]);
     expect(sent).to.have.length(2);
+    // The node fails on every day. The second agent's report goes after a week.
+    for (let day = 0; day < 7; day++) {
+      expect(desk.reports().map(({ agent }) => agent)).to.deep.equal(agents);
+      clock.now += 86_400;
+      await fails(desk);
+    }
+    expect(desk.reports().map(({ agent }) => agent)).to.deep.equal([agents[0]]);
   });
 
   it("is read until the round must end; the next round draws as many as there was time for", async () => {
@@ -452,6 +459,15 @@ describe("an agent's own monitoring", () => {
     const draws = [0.9, 0.9, 0.1];
     const second = await roundAt(endpoints, [], { ...slow, before: first, random: () => draws.shift() ?? 1 });
     expect(second.map(({ problem }) => problem)).to.deep.equal(["not_drawn", "not_drawn", null]);
+    // The last round had time for all that it came to, so a report of an earlier round without time changes nothing.
+    const reports = endpoints.map((endpoint, n) => ({
+      ...{ agent: `${n}`, endpoint, guarantees: [] },
+      ...(n === 0 ? { askedAt: 4, problem: "no_time" } : { askedAt: 5, problem: null }),
+    }));
+    time = 6;
+    const last = { before: reports, lastBegan: 5, random: () => 0.9 };
+    const third = await roundAt(endpoints, [], { ...slow, until: 100, ...last });
+    expect(third.map(({ problem }) => problem)).to.deep.equal([null, null, null]);
   });
 
   it("waits for its turn while a look at the same address is under way", async () => {
@@ -546,16 +562,61 @@ describe("an agent's own monitoring", () => {
     expect(some.filter((it) => !known.has(new URL(it).hostname)).length).to.be.within(950, 1_000);
   });
 
-  it("remembers the registered names that answered, and none that does not exist", async () => {
+  it("remembers the registered names that gave figures, and no stranger's site that somebody names", async () => {
     const answered = new Set(["old.example"]);
-    await roundAt(["https://a.here.example/", "https://gone.example/", "https://b.here.example/"], [], {
+    const problems = {
+      "gone.example": "unreachable",
+      "absent.example": "http_404",
+      "forbidden.example": "http_403",
+      "large.example": "too_large",
+      "out.example": "opted_out",
+      "page.example": "other_form",
+    };
+    const named = ["a.here.example", ...Object.keys(problems), "b.here.example"];
+    const endpoints = named.map((host) => `https://${host}/`);
+    const reports = await roundAt(endpoints, [], {
       answered,
-      resolve: async (host) => {
-        if (host === "gone.example") throw new Error("ENOTFOUND");
-        return ["10.0.0.1"];
+      ask: async ({ url }) => {
+        const { hostname, pathname } = new URL(url);
+        const answer = { status: 200, headers: new Headers(), isCut: false, text: said(0.95, 1_000) };
+        if (hostname === "gone.example") throw new Error("ECONNREFUSED");
+        if (pathname === "/robots.txt") {
+          const text = "User-agent: tallystick-prober\nDisallow: /";
+          return hostname === "out.example" ? { ...answer, text } : { ...answer, status: 404 };
+        }
+        if (hostname === "absent.example") return { ...answer, status: 404 };
+        if (hostname === "forbidden.example") return { ...answer, status: 403 };
+        if (hostname === "large.example") return { ...answer, isCut: true };
+        return hostname === "page.example" ? { ...answer, text: "<html>" } : answer;
       },
     });
+    expect(reports.map(({ problem }) => problem)).to.deep.equal([null, ...Object.values(problems), null]);
     expect([...answered]).to.deep.equal(["old.example", "here.example"]);
+  });
+
+  it("remembers the names whose figures an earlier version stored without them", async () => {
+    const store = memoryStore();
+    const reports = [
+      ["https://a.honest.example/sla", null],
+      ["https://stranger.example/", "http_404"],
+      ["https://page.example/", "other_form"],
+    ].map(([endpoint, problem], n) => ({
+      ...{ agent: `${n}`, endpoint, problem },
+      askedAt: 5,
+      guarantees: [],
+    }));
+    await store.put("monitoring/reports", { startedAt: 5, reports, told: {}, waiting: [] });
+    const desk = await openMonitoringDesk(store, {
+      ...{ policy: openPolicy, leaveOut: [], userAgent: "test", resolve: async () => ["10.0.0.1"] },
+      ...{ pacer, now: () => 100_000, pause: async () => {}, log: () => {}, send: async () => {} },
+      signal: new AbortController().signal,
+      ask: async () => ({ ...{ status: 404, headers: new Headers(), isCut: false }, text: "" }),
+      monitored: async function* () {
+        yield { agent: "9", endpoint: "https://another.example/", measured };
+      },
+    });
+    await desk.round();
+    expect(await store.get("monitoring/reports")).to.deep.include({ answered: ["honest.example"] });
   });
 
   it("is not read from a node whose answer has another form, and nothing of that answer goes into a record", async () => {

@@ -73,7 +73,7 @@ export function queryContext(base: ServerContext, connection: Connection = {}): 
       if (rows > MAX_ROWS) {
         throw queryError(
           "TOO_MANY_ROWS",
-          `A query may ask for at most ${MAX_ROWS} rows, and each totalCount uses one of them for 50 rows that it counts, and each list for 50 rows that it leaves out. Ask for smaller pages or fewer counts.`,
+          `A query may ask for at most ${MAX_ROWS} rows, and each totalCount uses one of them for 50 rows that it counts. Ask for smaller pages or fewer counts.`,
         );
       }
     },

@@ -1,5 +1,5 @@
 import { writePlace } from "../cursor.ts";
-import { countRows, estimateRows, LOOKS_PER_ROW, placeKinds, type RowList, readPage } from "../rows/list.ts";
+import { countRows, estimateRows, FREE_SKIPS, placeKinds, type RowList, readPage } from "../rows/list.ts";
 import type { ListCount } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { readCursor } from "./cursor.ts";
@@ -29,7 +29,8 @@ export async function listPage<Row, Node = Row>(
   const after = cursor === null ? null : readCursor(cursor, placeKinds(list));
   context.takeRows(size);
   const { rows, end, more, skipped } = await readPage(context, list, { size, backward, after });
-  context.takeRows(skipped / LOOKS_PER_ROW);
+  // Points, and no rows of the limit: its error would tell strangers about rows that they may not notice.
+  context.charge(skipped / FREE_SKIPS);
   if (backward) rows.reverse();
   const [start, stop] = backward ? [end, rows.at(-1)] : [rows[0], end];
   return {

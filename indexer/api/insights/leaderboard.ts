@@ -19,7 +19,7 @@ export type Leaderboard = { capability: string; leaders: Leader[]; next_cursor: 
 
 /**
  * The agents that are hired most for a capability in the window. Hires are weighted, so a ring counts like
- * one agent. Agents with private metrics are left out; `skipped` says how many, rounded up.
+ * one agent. Agents with private metrics are left out; the client pays for the `skipped` ones.
  */
 export async function leaderboard(
   db: Database,

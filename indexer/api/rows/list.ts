@@ -36,12 +36,12 @@ export type RowList<Found> = {
   filter?: SQL | undefined;
   /**
    * A condition for rows that nobody may notice. Rows without it are skipped, however many they are, and no cursor names
-   * them. The request pays for them. Only for lists without `filter`.
+   * them. The client pays for thousands of them, in points. Only for lists without `filter`.
    */
   open?: SQL | undefined;
   /**
    * The list belongs to one of many objects, found by this column (or by an expression that an index has). One
-   * statement reads all lists of one name in a request, so the name must identify `where` and `filter` too.
+   * statement reads all lists of one name in a request, so the name must identify `where`, `filter` and `open` too.
    * This helps even for a single list: Postgres does not see the value while it plans, so it cannot guess that
    * the value is frequent and choose another index.
    */
@@ -58,8 +58,8 @@ export type PlacedRow<Found> = { row: Found; key: string };
 
 /**
  * The rows of a page. `end` is the last row that was read, and `more` says whether rows follow it. In a
- * filtered list `end` may be a row that is not on the page. `skipped` is the number of rows that are not `open`, rounded
- * up, so that the price of a request does not reveal how many there are.
+ * filtered list `end` may be a row that is not on the page. `skipped` is the number of rows that are not `open`, as
+ * {@link chargedSkips} rounds it.
  */
 export type ListPage<Found> = {
   rows: PlacedRow<Found>[];
@@ -77,6 +77,8 @@ export type ListCounter = ListReader & {
   counting: Turns;
   /** Takes rows from the request's limit; throws when they are too many. */
   takeRows: (count: number) => void;
+  /** Takes points from the client's budget. */
+  charge: (points: number) => void;
 };
 
 /** How many rows are read for each row that a page may have. */
@@ -86,7 +88,10 @@ const SCAN = 10;
 export const MAX_COUNT = 10_000;
 
 /** Rows that a count may look at for one row of the request's limit. They are not sent to anybody. */
-export const LOOKS_PER_ROW = 50;
+const LOOKS_PER_ROW = 50;
+
+/** Skipped rows that cost the client one point. Fewer are free. */
+export const FREE_SKIPS = 2_500;
 
 /** The lists of one name that one statement counts. */
 const COUNTED_TOGETHER = 10;
@@ -136,13 +141,16 @@ export async function readPage<Found>(
   const scanned = found.find(({ last }) => last);
   const isCut = kept.length > part.size;
   const end = isCut ? rows.at(-1) : (scanned ?? rows.at(-1));
-  const skipped = list.open === undefined ? 0 : roundedSkips((found.at(-1)?.place ?? 0) - kept.length);
+  const skipped = list.open === undefined ? 0 : chargedSkips((found.at(-1)?.place ?? 0) - kept.length);
   return { rows, end, more: isCut || scanned !== undefined, skipped };
 }
 
-/** Rounds up a number of skipped rows to {@link LOOKS_PER_ROW}. */
-export function roundedSkips(count: number): number {
-  return Math.ceil(count / LOOKS_PER_ROW) * LOOKS_PER_ROW;
+/**
+ * Rounds down a number of skipped rows to {@link FREE_SKIPS}. Anybody may choose where a page begins, so a price of a few
+ * rows would reveal every single one of them.
+ */
+export function chargedSkips(count: number): number {
+  return Math.floor(count / FREE_SKIPS) * FREE_SKIPS;
 }
 
 /**
@@ -227,7 +235,7 @@ function beyond(order: readonly OrderKey[], key: Place, descending: boolean): SQ
 
 /**
  * The number of rows of a list, up to {@link MAX_COUNT}; null when it may have more. Lists of one name are
- * counted together. The request pays for the rows that are looked at.
+ * counted together. The rows that are looked at use the request's limit, and the client pays for those that are skipped.
  */
 export async function countRows<Found>(
   counter: ListCounter,
@@ -238,9 +246,10 @@ export async function countRows<Found>(
   const kept = sql`SELECT ${condition === undefined ? sql`true` : sql`(${condition}) IS TRUE`} AS keep FROM ${table}${meeting(conditions)}`;
   const counted = sql`(${kept} LIMIT ${sql.raw(String(MAX_COUNT + 1))}) AS counted`;
   const count = sql`SELECT count(*) FILTER (WHERE keep) AS found, count(*) AS looked_at FROM ${counted}`;
+  const hidesRows = open !== undefined;
   const known = (it: Counts) => (Number(it.looked_at) > MAX_COUNT ? null : Number(it.found));
   if (of === undefined) {
-    const [row] = await lookAt(counter, count);
+    const [row] = await lookAt(counter, count, hidesRows);
     return known(row as Counts);
   }
   return await batched(counter.batches, `${of.name} count`, of.id, async (parents) => {
@@ -250,6 +259,7 @@ export async function countRows<Found>(
       const rows = await lookAt(
         counter,
         sql`SELECT parents.parent, counts.* FROM unnest(${some}::text[]) AS parents (parent) CROSS JOIN LATERAL (${count}) AS counts`,
+        hidesRows,
       );
       for (const row of rows) byParent.set(String(row.parent), known(row));
     }
@@ -261,17 +271,26 @@ type Counts = { found: string; looked_at: string; parent?: string };
 
 /**
  * Runs a statement that counts rows when its turn comes. Takes the rows that it looked at from the request's limit.
+ *
+ * @param hidesRows whether nobody may notice the rows that it looked at and did not find. They cost points, and never cause
+ * an error
  */
-async function lookAt({ db, counting, takeRows }: ListCounter, statement: SQL): Promise<Counts[]> {
+async function lookAt(
+  { db, counting, takeRows, charge }: ListCounter,
+  statement: SQL,
+  hidesRows: boolean,
+): Promise<Counts[]> {
   const rows = await counting.run(async () => {
     // The counts before this one may have used up the limit.
     takeRows(0);
     const result = await db.execute<Counts>(statement);
     return result.rows;
   });
-  const lookedAt = rows.reduce((sum, it) => sum + Number(it.looked_at), 0);
+  const sumOf = (name: "found" | "looked_at") => rows.reduce((sum, it) => sum + Number(it[name]), 0);
+  const [found, lookedAt] = [sumOf("found"), sumOf("looked_at")];
+  if (hidesRows) charge(chargedSkips(lookedAt - found) / FREE_SKIPS);
   // The number is rounded up to whole rows, so that the limit does not reveal the exact length of a private list.
-  takeRows(Math.ceil(lookedAt / LOOKS_PER_ROW));
+  takeRows(Math.ceil((hidesRows ? found : lookedAt) / LOOKS_PER_ROW));
   return rows;
 }
 

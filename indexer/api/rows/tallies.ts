@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
-import { type RowList, roundedSkips } from "./list.ts";
+import { chargedSkips, type RowList } from "./list.ts";
 import { limitFor, prepared } from "./prepared.ts";
 import type { RowOf } from "./rowsById.ts";
 
@@ -130,7 +130,7 @@ export type LeaderPlace = [weight: number, id: string];
 
 /**
  * The first `limit` of {@link leaderList} after a place, with their agents and clusters. `skipped` is the number of rows that
- * were left out for them, rounded up.
+ * were left out before the last of them, or before the end of the list, as {@link chargedSkips} rounds it.
  */
 export async function leadersAfter(
   db: Database,
@@ -139,14 +139,16 @@ export async function leadersAfter(
   limit: number,
 ): Promise<{ rows: Leading[]; skipped: number }> {
   const most = limitFor(limit);
-  const rows = await statement(db, most, after !== undefined).execute({
+  const found = await statement(db, most, after !== undefined).execute({
     capability,
     ...(after !== undefined && { weight: after[0], id: after[1] }),
   });
-  const last = rows.length < most ? undefined : rows.at(-1)?.entry;
+  // The statement may read more rows than its caller wants. The caller does not pay for what is between these.
+  const rows = found.slice(0, limit);
+  const last = found.length < limit ? undefined : rows.at(-1)?.entry;
   const until: LeaderPlace | undefined = last && [last.weight, last.id];
   const skipped = (await countLeaders(db, capability, after, until)) - rows.length;
-  return { rows: rows.slice(0, limit), skipped: roundedSkips(Math.max(0, skipped)) };
+  return { rows, skipped: chargedSkips(Math.max(0, skipped)) };
 }
 
 /** The number of rows after a place and up to another one, with those of agents that are left out. */

@@ -9,7 +9,7 @@ import type { Waiting } from "./retryUntilAvailable.ts";
 export const BURIED_UNDER = 31;
 
 /** Reads the header of a block by its number. Rejects if the chain does not have it yet. */
-export type ReadHeader = (block: number) => Promise<{ hash: Hex; parentHash: Hex }>;
+export type ReadHeader = (block: number) => Promise<{ number: bigint; hash: Hex; parentHash: Hex }>;
 
 /**
  * Asks the chain about the block of a handler. Each answer may come from another node.
@@ -25,9 +25,11 @@ export function blockOnChain(
 ): Pick<Waiting, "isCanonical" | "isBuried"> {
   const headerOf: ReadHeader = async (number) => {
     const header = await read(number);
-    // An answer that is no block must not count as another block: the handler would give up a block that is on the chain.
-    if (!isHex(header.hash, 32) || !isHex(header.parentHash, 32))
-      throw new Error(`the answer about block ${number} is no header`);
+    // An answer that is no block, or not the one that was asked for, must not count as another block with this number: the
+    // handler would give up a block that is on the chain.
+    const isAsked = header.number === BigInt(number);
+    if (!isAsked || !isHex(header.hash, 32) || !isHex(header.parentHash, 32))
+      throw new Error(`the answer about block ${number} is not its header`);
     return header;
   };
   return {

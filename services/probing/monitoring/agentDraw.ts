@@ -14,8 +14,8 @@ const MAX_OF_HOST = 100;
 const MAX_OF_NAME = 1_000;
 
 /**
- * One of this many places is for hosts whose registered name has never answered, if the others need the rest. Anybody can
- * invent names, and an invented name costs nothing.
+ * One of this many places is for hosts whose registered name has never given figures, if the others need the rest. Anybody
+ * can invent names, and an invented name costs nothing.
  */
 const NEW_SHARE = 10;
 
@@ -29,7 +29,7 @@ type AgentDraw = (endpoint: string) => boolean;
  * @param before the endpoints that could have been asked in the last round
  * @param options.random gives a number from 0 to below 1
  * @param options.most the most agents that are drawn
- * @param options.answered the registered names of hosts that have answered
+ * @param options.answered the registered names of hosts that have given figures
  * @returns a function that is called for each endpoint, in turn, and says whether it is asked
  */
 export function createAgentDraw(

@@ -3,6 +3,7 @@ import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { isRefusal } from "../reports/outbox.ts";
 import { differencesToTell, type ReportedDifferences } from "./differencesToTell.ts";
 import { type MonitoringParameters, type MonitoringReport, monitoringRound } from "./monitoringRound.ts";
+import { noteAnswered } from "./noteAnswered.ts";
 
 /** Seconds between two rounds. */
 const DAY = 86_400;
@@ -12,6 +13,9 @@ const ROUND_SECONDS = 20 * 3_600;
 
 /** The most records that wait for settlement. The oldest are dropped first. */
 const MAX_WAITING = 256;
+
+/** How long an agent keeps its report, in seconds, while all rounds are cut short before they come to it. */
+const KEEP_SECONDS = 7 * DAY;
 
 const KEPT = "monitoring/reports";
 
@@ -47,15 +51,19 @@ export type MonitoringDesk = {
  */
 export async function openMonitoringDesk(
   store: KeyValueStore,
-  parameters: Omit<MonitoringParameters, "monitored" | "before" | "optedOut" | "answered" | "until"> & {
+  parameters: Omit<
+    MonitoringParameters,
+    "monitored" | "before" | "lastBegan" | "optedOut" | "answered" | "until"
+  > & {
     monitored: () => MonitoringParameters["monitored"];
     send: (body: RecordBody) => Promise<unknown>;
   },
 ): Promise<MonitoringDesk> {
   const { now, signal, log, send } = parameters;
+  const stored = await store.get<Partial<Kept>>(KEPT);
   let kept: Kept = {
-    ...{ startedAt: 0, reports: [], told: {}, waiting: [], optedOut: [], answered: [] },
-    ...(await store.get<Partial<Kept>>(KEPT)),
+    ...{ startedAt: 0, reports: [], told: {}, waiting: [], optedOut: [] },
+    ...{ answered: answeredIn(stored?.reports ?? []), ...stored },
   };
 
   async function look(): Promise<void> {
@@ -74,7 +82,7 @@ export async function openMonitoringDesk(
       hasAsked = true;
       return parameters.ask(question);
     };
-    const given = { ...parameters, ask, monitored: parameters.monitored() };
+    const given = { ...parameters, ask, monitored: parameters.monitored(), lastBegan: kept.startedAt };
     const round = monitoringRound({ ...given, before: kept.reports, optedOut, answered, until }, (report) => {
       reports.push(report);
     });
@@ -90,8 +98,9 @@ export async function openMonitoringDesk(
     }
     const { bodies, told } = differencesToTell(reports, kept.told, Math.floor(startedAt / DAY));
     const seen = new Set(reports.map(({ agent }) => agent));
-    // The agents that came no more keep their reports.
-    if (isCut) reports.push(...kept.reports.filter(({ agent }) => !seen.has(agent)));
+    // The agents that came no more keep their reports for a while. A wrong clock may have made one in the future.
+    const isNew = ({ askedAt }: MonitoringReport) => Math.abs(startedAt - askedAt) <= KEEP_SECONDS;
+    if (isCut) reports.push(...kept.reports.filter((it) => !seen.has(it.agent) && isNew(it)));
     // This is stored before anything is sent. After a crash the next process sends the same records.
     const waiting = [...kept.waiting, ...bodies].slice(-MAX_WAITING);
     kept = { startedAt, reports, told, waiting, optedOut: [...optedOut], answered: [...answered] };
@@ -122,6 +131,13 @@ export async function openMonitoringDesk(
     reports: () =>
       kept.reports.toSorted((a, b) => Number(isOff(b)) - Number(isOff(a)) || (a.agent < b.agent ? -1 : 1)),
   };
+}
+
+/** The names that an earlier version has not stored. */
+function answeredIn(reports: readonly MonitoringReport[]): string[] {
+  const answered = new Set<string>();
+  for (const { endpoint, problem } of reports) if (problem === null) noteAnswered(answered, endpoint);
+  return [...answered];
 }
 
 function isOff({ guarantees }: MonitoringReport): boolean {

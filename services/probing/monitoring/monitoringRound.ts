@@ -1,5 +1,4 @@
 import { hostOf } from "tallystick-protocol/net/publicAddress";
-import { registeredNameOf } from "tallystick-runtime/http/registeredNameOf";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { Answer, Question } from "../net/ask.ts";
 import { lookUp } from "../net/lookUp.ts";
@@ -9,6 +8,7 @@ import { isOptedOut } from "../terms/robots.ts";
 import { hostKeyOf } from "../terms/target.ts";
 import { createAgentDraw } from "./agentDraw.ts";
 import { compareMonitoring, type MonitoringRow } from "./compareMonitoring.ts";
+import { noteAnswered } from "./noteAnswered.ts";
 import type { Monitored } from "./readMonitored.ts";
 
 /** The longest wait for an answer of an endpoint, or of a robots.txt, in milliseconds. */
@@ -19,9 +19,6 @@ const TURN_MS = 300_000;
 
 /** The most origins whose opt-out is remembered. Those whose robots.txt was read least recently are forgotten first. */
 const MAX_OPT_OUTS = 20_000;
-
-/** The most registered names that are remembered because they answered. Those that answered least recently are forgotten. */
-const MAX_ANSWERED = 20_000;
 
 /** The result of asking an agent's own monitoring endpoint. `problem`: why there is nothing to compare. */
 export type MonitoringReport = {
@@ -44,14 +41,16 @@ export type MonitoringParameters = {
   /** `host:port` of hosts that asked not to be probed. */
   leaveOut: readonly string[];
   userAgent: string;
-  /** The reports of the last round. */
+  /** The reports of the last round. If it was cut short, the earlier ones of agents to whom it did not come too. */
   before?: readonly MonitoringReport[];
+  /** When the last round began, in unix seconds. */
+  lastBegan?: number;
   /**
    * The origins that asked probers to stay away when their robots.txt was last read. The round changes it. It must outlive
    * the round, because a later one may not ask an agent at this origin.
    */
   optedOut?: Set<string>;
-  /** The registered names of hosts that have answered. The round changes it, and it must outlive the round. */
+  /** The names of {@link noteAnswered}. The round changes it, and it must outlive the round. */
   answered?: Set<string>;
   /** When the round ends, in unix seconds. Agents that were not asked by then are reported as `no_time`. */
   until?: number;
@@ -78,11 +77,14 @@ export async function monitoringRound(
   note: (report: MonitoringReport) => void,
 ): Promise<void> {
   const { monitored, before = [], random = Math.random, pause, now, signal, log } = parameters;
-  const { until = Number.POSITIVE_INFINITY, answered = new Set() } = parameters;
+  const { until = Number.POSITIVE_INFINITY, answered = new Set(), lastBegan = 0 } = parameters;
   const named = before.filter(({ endpoint }) => refusalOf(parameters, endpoint) === undefined);
   // If the last round had no time for all that were drawn, this one draws as many as it asked. So no agent is always last.
-  const wasLate = before.some(({ problem }) => problem === "no_time");
-  const asked = named.filter(({ problem }) => problem !== "no_time" && problem !== "not_drawn").length;
+  const isOfLast = ({ askedAt }: MonitoringReport) => askedAt >= lastBegan;
+  const wasLate = before.some((it) => it.problem === "no_time" && isOfLast(it));
+  const asked = named.filter(
+    (it) => it.problem !== "no_time" && it.problem !== "not_drawn" && isOfLast(it),
+  ).length;
   const isDrawn = createAgentDraw(
     named.map(({ endpoint }) => endpoint),
     { random, ...(wasLate && { most: Math.max(1, asked) }), answered: new Set(answered) },
@@ -102,29 +104,14 @@ export async function monitoringRound(
     const answer = await textOf(endpoint);
     // An answer that the end of the process cut short says nothing about the agent.
     if (signal.aborted) return;
-    if ("text" in answer || isOfItsHost(answer.problem)) noteAnswered(answered, endpoint);
     const guarantees = "text" in answer ? compareMonitoring(answer.text, measured) : [];
     const problem = "problem" in answer ? answer.problem : guarantees === undefined ? "other_form" : null;
+    if (problem === null) noteAnswered(answered, endpoint);
     const report = { agent, endpoint, askedAt: Math.floor(now()), problem, guarantees: guarantees ?? [] };
     if (report.guarantees.some(({ differs }) => differs))
       log("An agent's own monitoring says something else than what was measured.", { agent, endpoint });
     note(report);
     await pause();
-  }
-}
-
-/** Whether a problem shows that something answers at the endpoint. */
-function isOfItsHost(problem: string): boolean {
-  return problem.startsWith("http_") || problem === "too_large" || problem === "opted_out";
-}
-
-function noteAnswered(answered: Set<string>, endpoint: string): void {
-  const name = registeredNameOf(hostOf(new URL(endpoint)));
-  answered.delete(name);
-  answered.add(name);
-  for (const oldest of answered) {
-    if (answered.size <= MAX_ANSWERED) break;
-    answered.delete(oldest);
   }
 }
 

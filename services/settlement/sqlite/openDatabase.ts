@@ -6,6 +6,9 @@ import { isOfTheDisk } from "./isOfTheDisk.ts";
 /** SQLite's primary result codes for a file that is damaged, or is no database. */
 const OF_DAMAGE: readonly number[] = [11, 26];
 
+/** SQLite's primary result code for an input or output error. A disk that gives it may have lost rows. */
+const IO_ERROR = 10;
+
 export type DatabaseFile = {
   /** The folder of the ledger. Without a folder, the database is in memory. */
   folder: string | undefined;
@@ -21,7 +24,8 @@ export type DatabaseFile = {
 /**
  * Opens a database beside the ledger. Nothing can make its rows again, so a damaged file is not replaced.
  *
- * @throws TallystickError `database_damaged`; `database_unavailable` when the disk refuses, for example because it is full
+ * @throws TallystickError `database_damaged`; `database_unavailable` when the disk refuses, for example because it is full,
+ * or fails
  */
 export function openDatabase({ folder, name, tables, loss, migrate }: DatabaseFile): DatabaseSync {
   const file = folder === undefined ? ":memory:" : path.join(folder, name);
@@ -33,14 +37,17 @@ export function openDatabase({ folder, name, tables, loss, migrate }: DatabaseFi
     return database;
   } catch (error) {
     database?.close();
+    const { errcode } = error as { errcode?: number };
     if (isOfTheDisk(error))
       throw new TallystickError({
         code: "database_unavailable",
         message: `${file} cannot be opened or brought up to date: ${(error as Error).message}.`,
-        hint: "Make room on its disk, and let the service read and write there. Then start it again: no row was lost.",
+        hint:
+          errcode !== undefined && (errcode & 0xff) === IO_ERROR
+            ? "Check its disk. If the disk is damaged, restore the file from a copy that was made while the service was stopped."
+            : "Make room on its disk, and let the service read and write there. Then start it again: no row was lost.",
         cause: error,
       });
-    const { errcode } = error as { errcode?: number };
     if (errcode === undefined || !OF_DAMAGE.includes(errcode & 0xff)) throw error;
     throw new TallystickError({
       code: "database_damaged",

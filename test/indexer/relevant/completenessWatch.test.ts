@@ -3,7 +3,8 @@ import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
 import type { Address } from "tallystick-protocol/address";
 import type { Flow, Gap } from "../../../indexer/logPort/completeness/checkCompleteness.ts";
 import type { BalanceSource, LogPort, Place } from "../../../indexer/logPort/logPort.ts";
-import { CompletenessWatch, gapReason, type Look } from "../../../indexer/relevant/completenessWatch.ts";
+import { CompletenessWatch, type Look } from "../../../indexer/relevant/completenessWatch.ts";
+import { transfersMissing } from "../../../indexer/relevant/transfersMissing.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
 import { hashOf, portOf } from "./support/portOf.ts";
 
@@ -89,7 +90,7 @@ describe("the watch over completeness", () => {
     let gap: Gap | null | "failed" = null;
     for (let round = 0; round < ROUNDS && gap === null; round++) gap = await once(watch);
     expect(gap).to.deep.include({ wallet: lost.to, difference: BigInt(lost.value), source: port.name });
-    expect(gapReason(gap as Gap)).to.match(
+    expect(transfersMissing(gap as Gap).message).to.match(
       new RegExp(`up to block ${head} .* of ${lost.to} .* lack ${lost.value} atomic units that it received`),
     );
     // The watch checks no other wallet until the transfers of this wallet add up.

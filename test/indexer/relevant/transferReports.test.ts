@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import { type Operations, openOperations } from "../../../indexer/operations.ts";
 import { CompletenessWatch } from "../../../indexer/relevant/completenessWatch.ts";
-import { reportsOfHold, reportsOfWait, suspectsOf } from "../../../indexer/relevant/transferReports.ts";
+import {
+  reportGap,
+  reportsOfHold,
+  reportsOfWait,
+  suspectsOf,
+} from "../../../indexer/relevant/transferReports.ts";
+import { transfersMissing } from "../../../indexer/relevant/transfersMissing.ts";
 import { retryUntilAvailable } from "../../../indexer/src/segments/retryUntilAvailable.ts";
 import { wallet } from "../../derive/eventLog.ts";
 import { testDatabase } from "../../support/testDatabase.ts";
@@ -91,6 +97,42 @@ describe("the reports about transfers", () => {
       ++asked === 1 ? Promise.reject(new Error("statement timeout")) : operations.readBlockedTransfers();
     expect(await suspectsOf({ ...operations, readBlockedTransfers }, signal)).to.deep.equal([SUSPECT]);
     expect(await reported()).to.equal(SUSPECT);
+  });
+
+  it("give one reason with its code for a wallet, when it is found and while a block is held for it", async () => {
+    const gap = {
+      ...{ wallet: SUSPECT, block: 9, blockHash: hashOf(9), since: 1, source: "portal:p.example" },
+      ...{ balanceSource: "rpc:r.example", received: 5n, sent: 1n, balance: 5n, difference: 1n },
+    };
+    const process = globalThis as { PONDER_COMMON?: unknown };
+    const logged: unknown[] = [];
+    const warn = ({ reason }: { reason?: unknown }) => void logged.push(reason);
+    process.PONDER_COMMON = { logger: { warn, info: () => {} } };
+    try {
+      await reportGap(operations, gap);
+      const found = await operations.readBlockedTransfers();
+      expect(found).to.include({ block: 9, attempts: 0, wallet: SUSPECT });
+      expect(found?.reason)
+        .to.match(
+          /^Transfers do not add up: up to block 9 the source portal:p\.example .* lack 1 atomic units/,
+        )
+        .and.match(/ \(transfers_missing\)$/);
+      let held: string | undefined;
+      const answers = [() => Promise.reject(transfersMissing(gap)), async () => {}];
+      await retryUntilAvailable(() => (answers.shift() as () => Promise<void>)(), {
+        ...reportsOfHold(operations, 10, () => SUSPECT),
+        ...{ signal, isCanonical: async () => true, isBuried: async () => false },
+        keepAlive: async () => {
+          held = (await operations.readBlockedTransfers())?.reason;
+        },
+        pause: { first: 1, most: 1 },
+      });
+      expect(held).to.equal(found?.reason);
+      expect(logged).to.have.length(2);
+      expect(logged[1]).to.equal(logged[0]);
+    } finally {
+      delete process.PONDER_COMMON;
+    }
   });
 
   it("of a wait without a wallet are removed at a start", async () => {

@@ -5,7 +5,7 @@ import { BURIED_UNDER, blockOnChain } from "../../../indexer/src/segments/blockO
 /** The header of a block on a fork: forks share the blocks below 100. */
 function headerOf(fork: string, block: number) {
   const hashOf = (n: number): Hex => `0x${(n < 100 ? "00" : fork) + n.toString(16).padStart(62, "0")}`;
-  return { hash: hashOf(block), parentHash: hashOf(block - 1) };
+  return { number: BigInt(block), hash: hashOf(block), parentHash: hashOf(block - 1) };
 }
 
 describe("a handler's block", () => {
@@ -57,10 +57,15 @@ describe("a handler's block", () => {
     }
   });
 
-  it("is not gone because of answers that are no headers", async () => {
+  it("is not gone because of answers that are no headers, or those of other blocks", async () => {
     const good = headerOf("bb", 100);
     for (const odd of [
       {},
+      headerOf("aa", 99),
+      headerOf("bb", 101 + BURIED_UNDER),
+      { ...good, number: undefined },
+      { ...good, number: null },
+      { ...good, number: 100 },
       { ...good, hash: undefined },
       { ...good, parentHash: null },
       { ...good, hash: "0x" },
@@ -72,7 +77,7 @@ describe("a handler's block", () => {
         async () => false,
       );
       for (const looked of [isCanonical(), isBuried()])
-        expect(String(await looked.catch((error) => error))).to.contain("no header");
+        expect(String(await looked.catch((error) => error))).to.contain("is not its header");
     }
   });
 

@@ -54,10 +54,29 @@ describe("a database beside the ledger", () => {
     open(1_000).close();
     expect(() => open(30))
       .to.throw(path.join(folder.path, "full.sqlite"))
-      .with.property("code", "database_unavailable");
+      .that.includes({
+        code: "database_unavailable",
+        hint: "Make room on its disk, and let the service read and write there. Then start it again: no row was lost.",
+      });
     const later = open(1_000);
     expect(rows(later)).to.equal(2);
     later.close();
+  });
+
+  it("promises no rows if the disk fails, by any code of SQLite for it", () => {
+    // The primary code, and those of a failed read and of a failed sync.
+    for (const errcode of [10, 266, 1_034]) {
+      const fail = () => {
+        throw Object.assign(new Error("disk I/O error"), { errcode });
+      };
+      const file = { folder: folder.path, name: "failing.sqlite", tables: "", loss: "", migrate: fail };
+      expect(() => openDatabase(file))
+        .to.throw("disk I/O error")
+        .that.includes({
+          code: "database_unavailable",
+          hint: "Check its disk. If the disk is damaged, restore the file from a copy that was made while the service was stopped.",
+        });
+    }
   });
 
   it("stops the start in the same way if its folder cannot be opened", () => {

@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { expect } from "chai";
 import fc from "fast-check";
-import { eq, inArray } from "ponder";
+import { and, eq, inArray, like } from "ponder";
 import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
 import { limitClients } from "tallystick-runtime/http/limitClients";
 import type { Place } from "../../../../indexer/api/cursor.ts";
 import type { QueryContext } from "../../../../indexer/api/graphql/context.ts";
 import { listPage } from "../../../../indexer/api/graphql/list.ts";
-import { countRows, type RowList, readPage } from "../../../../indexer/api/rows/list.ts";
+import { countRows, type ListPage, type RowList, readPage } from "../../../../indexer/api/rows/list.ts";
 import { counterpartyList, leaderList, leadersAfter } from "../../../../indexer/api/rows/tallies.ts";
 import * as schema from "../../../../indexer/ponder.schema.ts";
 import { countPoints } from "../../../../tools/bench/api/costs/countPoints.ts";
@@ -67,7 +67,7 @@ describe("the rows that a list skips, because nobody may notice them", () => {
     ],
   };
   for (const [name, [list, sellerOf]] of Object.entries(lists)) {
-    it(`are on no page, end no page, and are counted: ${name}`, async () => {
+    it(`are on no page, end no page, and cost nothing: ${name}`, async () => {
       const reader = () => ({ db: api.database.db, batches: new Map() });
       await hide([]);
       const whole = await readPage<never>(reader(), list(), { size: 100, backward: false, after: null });
@@ -82,27 +82,18 @@ describe("the rows that a list skips, because nobody may notice them", () => {
           async (secret, size, backward) => {
             await hide(secret);
             const inOrder = backward ? all.toReversed() : all;
-            let [after, walked]: [Place | null, number] = [null, 0];
+            let after: Place | null = null;
             const seen: string[] = [];
             for (let more = true; more; ) {
-              const page: Awaited<ReturnType<typeof readPage<never>>> = await readPage<never>(
-                reader(),
-                list(),
-                {
-                  size,
-                  backward,
-                  after,
-                },
-              );
-              const rows = page.rows.map(({ row }) => sellerOf(row));
-              seen.push(...rows);
-              // One row more is read, to see whether more follow. If there is none, the walk goes to the end.
-              const next = inOrder.findIndex((it, n) => n >= walked + rows.length && !isIn(secret, it, seen));
-              const to = page.more ? next + 1 : inOrder.length;
-              const skipped = inOrder.slice(walked, to).filter((it) => secret.includes(it)).length;
-              expect(page.skipped).to.equal(Math.ceil(skipped / 50) * 50);
+              const page: ListPage<never> = await readPage<never>(reader(), list(), {
+                size,
+                backward,
+                after,
+              });
+              seen.push(...page.rows.map(({ row }) => sellerOf(row)));
+              // So few cost nothing. A price for each would tell where they are.
+              expect(page.skipped).to.equal(0);
               expect(page.end?.key).to.equal(page.rows.at(-1)?.key);
-              if (rows.length > 0) walked = inOrder.indexOf(rows.at(-1) as string) + 1;
               after = page.end ? (JSON.parse(page.end.key) as Place) : null;
               more = page.more;
             }
@@ -114,57 +105,113 @@ describe("the rows that a list skips, because nobody may notice them", () => {
     });
   }
 
-  const isIn = (secret: readonly string[], it: string, seen: readonly string[]) =>
-    secret.includes(it) || seen.includes(it);
+  /** Fills the lists of the capability and of the buyer with rows of one private seller, before all others or after them. */
+  async function crowd(count: number, first: boolean): Promise<void> {
+    const { database } = api.database;
+    const [secret] = SELLERS as [string];
+    await hide([secret]);
+    const [entry] = await database
+      .select()
+      .from(schema.capabilityAgent)
+      .where(
+        and(eq(schema.capabilityAgent.agent, secret), eq(schema.capabilityAgent.capability, "text.task")),
+      );
+    const [pair] = await database.select().from(schema.agentPair).where(eq(schema.agentPair.seller, secret));
+    const place = first ? { weight: 1_000_000_000, hires: 1_000_000 } : { weight: 1, hires: 1 };
+    for (let n = 0; n < count; n += 1_000) {
+      const copies = <Of extends { id: string }>(row: Of | undefined) =>
+        Array.from({ length: Math.min(1_000, count - n) }, (_, k) => ({
+          ...(row as Of),
+          ...{ ...place, id: `${first ? "" : "!"}${row?.id}+${n + k}` },
+        }));
+      await database.insert(schema.capabilityAgent).values(copies(entry));
+      await database.insert(schema.agentPair).values(copies(pair));
+    }
+  }
 
-  it("use the limit of a query, and a part of a client's points", async () => {
-    await hide(SELLERS);
-    const taken: number[] = [];
+  async function disperse(): Promise<void> {
+    const { database } = api.database;
+    for (const table of [schema.capabilityAgent, schema.agentPair])
+      await database.delete(table).where(like(table.id, "%+%"));
+    await hide([]);
+  }
+
+  /** What a page and a count of a list take from a query: rows of its limit, and points. */
+  async function pricesOf(list: RowList<never>) {
+    const taken: { rows: number[]; points: number } = { rows: [], points: 0 };
     const context = {
       db: api.database.db,
       batches: new Map(),
-      takeRows: (rows: number) => void taken.push(rows),
-    } as Partial<QueryContext> as QueryContext;
-    await listPage({ first: 5 }, context, leaderList("text.task"));
-    // 60 rows are rounded up to 100.
-    expect(taken).to.deep.equal([5, 2]);
-    const { port } = server.address() as AddressInfo;
-    const ask = async (side: string) => {
-      const before = points();
-      const url = `http://127.0.0.1:${port}/v1/agents/${BUYER}/counterparties?as=${side}`;
-      const answer = await fetch(url, { headers: { connection: "close" } });
-      expect(answer.status).to.equal(200);
-      await answer.text();
-      return points() - before;
-    };
-    expect((await ask("buyer")) - (await ask("seller"))).to.be.closeTo(100 / 2_500, 1e-6);
-  });
-
-  it("are counted for a leaderboard, up to the last row that was read", async () => {
-    await hide(SELLERS.slice(1));
-    const one = await leadersAfter(api.database.db, "text.task", undefined, 2);
-    expect([one.rows.length, one.skipped]).to.deep.equal([1, 100]);
-    await hide([]);
-    expect((await leadersAfter(api.database.db, "text.task", undefined, 2)).skipped).to.equal(0);
-    const [last] = await api.database.database
-      .select()
-      .from(schema.capabilityAgent)
-      .where(eq(schema.capabilityAgent.capability, "text.task"));
-    await hide(SELLERS);
-    const place: [number, string] = [Number(last?.weight) + 1, ""];
-    expect((await leadersAfter(api.database.db, "text.task", place, 2)).skipped).to.equal(100);
-  });
-
-  it("do not change the count of a list, and are looked at for it", async () => {
-    await hide(SELLERS.slice(7));
-    const taken: number[] = [];
-    const counter = {
-      db: api.database.db,
-      batches: new Map(),
       counting: { run: (work: () => Promise<never>) => work() },
-      takeRows: (rows: number) => void taken.push(rows),
-    };
-    expect(await countRows(counter as never, leaderList("text.task"))).to.equal(7);
-    expect(taken).to.deep.equal([0, 2]);
+      takeRows: (rows: number) => void taken.rows.push(rows),
+      charge: (points: number) => {
+        taken.points += points;
+      },
+    } as unknown as QueryContext;
+    await listPage({ first: 5 }, context, list);
+    const page = { ...taken, rows: taken.rows.splice(0) };
+    taken.points = 0;
+    const count = await countRows(context, list);
+    return { page, count: { ...taken, count } };
+  }
+
+  /** The points for the page of the buyer's counterparties, by REST. */
+  async function pointsOfRest(): Promise<number> {
+    const before = points();
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/v1/agents/${BUYER}/counterparties?as=buyer&limit=5`;
+    const answer = await fetch(url, { headers: { connection: "close" } });
+    expect(answer.status).to.equal(200);
+    await answer.text();
+    return points() - before;
+  }
+
+  it("change no price that a client could notice, if they are few", async () => {
+    for (const secret of [[], SELLERS.slice(30), SELLERS.slice(0, 1), SELLERS.slice(1, 59)]) {
+      await hide(secret);
+      for (const [list] of Object.values(lists)) {
+        const count = 60 - secret.length;
+        const rows = [0, Math.ceil(count / 50)];
+        expect(await pricesOf(list())).to.deep.equal({
+          page: { rows: [5], points: 0 },
+          count: { rows, points: 0, count },
+        });
+      }
+      expect((await leadersAfter(api.database.db, "text.task", undefined, 6)).skipped).to.equal(0);
+    }
+  });
+
+  it("cost a point for each 2,500, and no row of a query's limit, whose error would show them", async () => {
+    await crowd(0, true);
+    const alone = await pointsOfRest();
+    for (const [rows, price] of [
+      [2_499, 0],
+      [2_500, 1],
+    ] as const) {
+      await crowd(rows, true);
+      const { db } = api.database;
+      for (const [list] of Object.values(lists)) {
+        const { page, count } = await pricesOf(list());
+        expect(page).to.deep.equal({ rows: [5], points: price });
+        // The list has one more row of this seller, its own.
+        expect(count).to.deep.equal({ rows: [0, 2], points: 1, count: 59 });
+        const part = { size: 5, backward: false, after: null };
+        const { skipped } = await readPage<never>({ db, batches: new Map() }, list(), part);
+        expect(skipped).to.equal(2_500 * price);
+      }
+      expect((await leadersAfter(db, "text.task", undefined, 6)).skipped).to.equal(2_500 * price);
+      expect((await pointsOfRest()) - alone).to.be.closeTo(price, 1e-6);
+      await disperse();
+    }
+  });
+
+  it("cost nothing on a leaderboard if they come after the last row that was asked for", async () => {
+    await crowd(2_500, false);
+    const skippedWith = async (limit: number) =>
+      (await leadersAfter(api.database.db, "text.task", undefined, limit)).skipped;
+    expect([await skippedWith(55), await skippedWith(59), await skippedWith(60)]).to.deep.equal([
+      0, 0, 2_500,
+    ]);
+    await disperse();
   });
 });
