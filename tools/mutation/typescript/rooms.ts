@@ -81,7 +81,7 @@ export const rooms: Room[] = [
   derive("trust", ["settlementTrust/*.ts"], ["settlementTrust/*"]),
   derive("identities", ["identities/*.ts"], ["identities/*", "oracle/identities"]),
   derive("relevant", ["relevant/*.ts"], ["relevant/*", "{families,sameBlock}"]),
-  derive("rows", ["*.ts", `!${HIRES}`, `!${AGENTS}`], ["*", "relevant/logReader"]),
+  derive("rows", ["*.ts", `!${HIRES}`, `!${AGENTS}`], ["*", "relevant/logReader", "steward/*", "audits/*"]),
 
   protocol("ledger", ["ledger/*.ts"], ["ledger/*", "signatures/typedDataHash", "escrow/typedData"]),
   protocol("merkle", ["merkle/*.ts"], ["merkle/*", "ledger/verifyLedger"]),
