@@ -34,7 +34,11 @@ const RUNNERS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Programs of which some words run other programs, and these words. Their other words may have free arguments. */
+/**
+ * Programs of which some words run other programs, and these words. Their other words may have free arguments. A word
+ * counts in the place of the command. Two words count if the second comes anywhere after this command. A long option
+ * counts anywhere, and an option with one letter counts before the command.
+ */
 const RUNNING_WORDS: { readonly [program: string]: readonly string[] } = {
   npm: ["exec", "x", "init", "innit", "create", "explore"],
   pnpm: ["exec", "dlx", "create"],
@@ -63,6 +67,26 @@ const RUNNING_WORDS: { readonly [program: string]: readonly string[] } = {
   git: ["bisect", "submodule", "filter-branch", "difftool", "mergetool", "-c", "--exec", "--upload-pack"],
 };
 
+/** Words after which another command or its place follows. */
+const WRAPPING_WORDS: { readonly [program: string]: readonly string[] } = {
+  pnpm: ["recursive", "multi", "m"],
+  yarn: ["workspace", "workspaces", "foreach"],
+  hatch: ["env"],
+  opam: ["config"],
+  lein: ["do", "with-profile", "with-profiles", "trampoline"],
+};
+
+/**
+ * Options that have no value of their own. The word after any other option may be its value, and then the command is
+ * a later word.
+ */
+const FLAGS: ReadonlySet<string> = new Set(
+  (
+    "-q -s -v -vv -y -g -r --quiet --silent --verbose --yes --global --recursive --offline --locked --frozen --paginate " +
+    "--bare --json --ignore-scripts"
+  ).split(" "),
+);
+
 /** One argument of a rule: the values that it may have. `text` is any word, `other` is never a word. */
 export type ArgumentValues = readonly string[] | "text" | "other";
 
@@ -76,17 +100,60 @@ export function runnerComplaint(program: string, values: readonly ArgumentValues
   const whole = plainName(program);
   const name = whole.replace(/(?:[-.]?\d[\d.]*[a-z]?|\.+)$/, "");
   if (RUNNERS.has(name) || RUNNERS.has(whole)) return `${whole} runs its arguments`;
-  const words = Object.hasOwn(RUNNING_WORDS, name) ? RUNNING_WORDS[name] : undefined;
-  if (words === undefined) return undefined;
-  // The first word that is no option says what the program does.
-  const first = values.find((it) => it === "text" || (it !== "other" && !it.every(isOption)));
-  if (first === "text") return `${name} can run what they name`;
-  const running = values.flatMap((it) => (typeof it === "string" ? [] : it)).find((it) => words.includes(it));
-  return running === undefined ? undefined : `${name} ${running} runs its arguments`;
+  const running = wordsOf(RUNNING_WORDS, name);
+  if (running.length === 0) return undefined;
+  const { atMost, isFree } = commandPlace(values, wordsOf(WRAPPING_WORDS, name));
+  const found = running.find((word) => isNamed(word, values, atMost));
+  if (found !== undefined) return `${name} ${found} runs its arguments`;
+  return isFree ? `${name} can run what they name` : undefined;
 }
 
-function isOption(value: string): boolean {
-  return value.startsWith("-");
+/**
+ * How many of the values come before the command has certainly been named, with the command itself; and whether one of
+ * them is free, so that it may become the command.
+ */
+function commandPlace(
+  values: readonly ArgumentValues[],
+  wrapping: readonly string[],
+): { atMost: number; isFree: boolean } {
+  let mayBeValue = false;
+  for (const [at, value] of values.entries()) {
+    if (value === "text") return { atMost: at, isFree: true };
+    const literals = value === "other" ? [] : value;
+    const areWords = literals.length > 0 && literals.every((it) => isWord(it) && !wrapping.includes(it));
+    if (areWords && !mayBeValue) return { atMost: at + 1, isFree: false };
+    mayBeValue = literals.some((it) => wrapping.includes(it) || mayTakeValue(it));
+  }
+  return { atMost: values.length, isFree: false };
+}
+
+/** Whether literals of a rule contain a running word, at a place where it counts. */
+function isNamed(word: string, values: readonly ArgumentValues[], atMost: number): boolean {
+  const [first = "", second] = word.split(" ");
+  const within = first.startsWith("--") ? values.length : atMost;
+  const at = values.findIndex((it, place) => place < within && typeof it !== "string" && it.includes(first));
+  if (at < 0 || second === undefined) return at >= 0;
+  return values.slice(at + 1).some((it) => typeof it !== "string" && it.some((each) => isSame(each, second)));
+}
+
+/** Whether an argument is a word, or an option with one letter, alone or behind others: `-ix` has `-x`. */
+function isSame(argument: string, word: string): boolean {
+  if (argument === word) return true;
+  const letter = /^-([A-Za-z])$/.exec(word)?.[1];
+  return letter !== undefined && /^-[A-Za-z]+$/.test(argument) && argument.endsWith(letter);
+}
+
+/** Whether a word can name a command, alone or as its place: no option, path, toolchain (`+nightly`), truth or number. */
+function isWord(value: string): boolean {
+  return !/^(?:[-/+.]|$|true$|false$|null$|\d+$)/.test(value);
+}
+
+function mayTakeValue(value: string): boolean {
+  return /^-[^=]*$/.test(value) && !/^--no-/.test(value) && !FLAGS.has(value);
+}
+
+function wordsOf(table: typeof RUNNING_WORDS, name: string): readonly string[] {
+  return (Object.hasOwn(table, name) ? table[name] : undefined) ?? [];
 }
 
 /** The name of a program without its folder, its case and its ending. */

@@ -20,7 +20,7 @@ describe("runnerComplaint", () => {
     expect(open).to.deep.equal([]);
   });
 
-  it("finds the words of package managers and build tools that run other programs, wherever they stand", () => {
+  it("finds the words of package managers and build tools that run other programs, in the place of the command", () => {
     const running = {
       npm: ["exec", "x", "init"],
       pnpm: ["dlx", "exec"],
@@ -37,12 +37,42 @@ describe("runnerComplaint", () => {
         expect(runnerComplaint(program, [[word], "text"])).to.equal(`${program} ${word} runs its arguments`);
         expect(isOpen(`/usr/bin/${program}`, ["--silent"], [word], "other"), word).to.equal(false);
         expect(isOpen(program, ["--prefix"], "other", ["test", word], "text"), word).to.equal(false);
-        expect(isOpen(program, ["status"], "text", [word]), word).to.equal(false);
+        expect(isOpen(program, ["--unknown"], ["value"], [word], "text"), word).to.equal(false);
       }
     // A free word in the place of the command can become each of them.
     expect(runnerComplaint("npm", ["text", "text"])).to.equal("npm can run what they name");
     expect(isOpen("git", ["--no-pager"], "text")).to.equal(false);
     expect(isOpen("go", "other", "text")).to.equal(false);
+    for (const option of ["--exec", "--upload-pack"])
+      expect(isOpen("git", ["fetch"], "text", [option]), option).to.equal(false);
+  });
+
+  it("does not take an option's value for the command, so that the command is never free", () => {
+    for (const [program, ...values] of [
+      ["git", ["-C"], ["/srv/app"], "text"],
+      ["git", ["-C"], ["app"], "text"],
+      ["git", ["--git-dir"], [".git"], ["--work-tree"], ["."], "text"],
+      ["git", ["--git-dir=/srv/app"], "text"],
+      ["git", ["-C"], ["app"], ["--no-pager"], "text"],
+      ["git", ["-C", "status"], "text"],
+      ["npm", ["--prefix"], ["/srv/app"], "text"],
+      ["npm", ["-w"], ["api"], "text"],
+      ["npm", ["--loglevel"], ["silent"], "text"],
+      ["npm", ["--silent"], ["true"], "text"],
+      ["npm", ["--silent", "test"], "text"],
+      ["pnpm", ["--filter"], ["api"], "text"],
+      ["pnpm", ["recursive"], ["exec"], "text"],
+      ["yarn", ["--cwd"], ["api"], "text"],
+      ["yarn", ["workspace"], ["api"], "text"],
+      ["yarn", ["workspace"], ["api"], ["exec"], "text"],
+      ["uv", ["--directory"], ["api"], ["run"], "text"],
+      ["poetry", ["--project"], ["api"], "text"],
+      ["cargo", ["--manifest-path"], ["Cargo.toml"], "text"],
+      ["cargo", ["+nightly"], "text"],
+      ["cargo", ["+nightly"], ["run"], "text"],
+      ["lein", ["with-profile"], ["dev"], ["exec"], "text"],
+    ] as [string, ...ArgumentValues[]][])
+      expect(isOpen(program, ...values), JSON.stringify([program, ...values])).to.equal(false);
   });
 
   it("leaves open the arguments of other programs, and of commands that run nothing", () => {
@@ -53,7 +83,19 @@ describe("runnerComplaint", () => {
       ["npm", ["run"], ["test"], "text"],
       ["git", ["commit"], ["-m"], "text"],
       ["git", ["-C"], "other", ["status", "log"]],
+      ["git", ["-C"], ["/srv/app"], ["status"], "text"],
+      ["git", ["-C"], ["app"], ["log"], "text"],
+      ["git", ["--no-pager"], ["log"], "text"],
+      ["git", ["switch"], ["-c"], "text"],
+      ["git", ["checkout"], ["bisect"], "other"],
+      ["git", ["commit"], ["-m"], "text", ["submodule"]],
+      ["npm", ["run"], ["x"], "text"],
+      ["npm", ["--prefix"], ["/srv/app"], ["run"], ["x"], "text"],
+      ["npm", ["-w"], ["api"], ["test"], "text"],
+      ["yarn", ["workspace"], ["api"], ["test"], "text"],
       ["go", ["build", "vet"], "text"],
+      ["go", ["test"], ["-run"], "text"],
+      ["cargo", ["+nightly"], ["build"], "text"],
       ["cargo", ["--quiet"], ["build"], "text"],
     ] as [string, ...ArgumentValues[]][])
       expect(isOpen(program, ...values), JSON.stringify([program, ...values])).to.equal(true);
