@@ -87,6 +87,12 @@ const FLAGS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+/**
+ * The version at the end of a program's name: digits and dots. Letters belong to it only after a dotted version
+ * (`python3.13t`), because `r10k` is a name.
+ */
+const VERSION = /(?:[-.]?\d+(?:\.\d+)+[a-z]{1,2}|[-.]?\d[\d.]*|\.+)$/;
+
 /** One argument of a rule: the values that it may have. `text` is any word, `other` is never a word. */
 export type ArgumentValues = readonly string[] | "text" | "other";
 
@@ -98,7 +104,7 @@ export type ArgumentValues = readonly string[] | "text" | "other";
  */
 export function runnerComplaint(program: string, values: readonly ArgumentValues[]): string | undefined {
   const whole = plainName(program);
-  const name = whole.replace(/(?:[-.]?\d[\d.]*[a-z]?|\.+)$/, "");
+  const name = whole.replace(VERSION, "");
   if (RUNNERS.has(name) || RUNNERS.has(whole)) return `${whole} runs its arguments`;
   const running = wordsOf(RUNNING_WORDS, name);
   if (running.length === 0) return undefined;

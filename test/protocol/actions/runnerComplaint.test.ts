@@ -12,7 +12,7 @@ describe("runnerComplaint", () => {
       "expect gdb strace ltrace make find fd awk gawk perl ruby node deno bun bunx npx pnpx uvx pipx docker podman nerdctl kubectl " +
       "ssh rsync tar vim emacs java php lua osascript powershell systemd-run nsenter bwrap tmux screen at cmake ninja gradle mvn " +
       "nix-shell sqlite3 psql m4 linux32 proxychains4 python3 python3.12 python3.13t python3-dbg pypy3.10 ruby3.2 lua5.4 php8.2 " +
-      "gawk-5.1 node22 node-22 perl5.36.0 bash. python3. bash.exe PYTHON.EXE Node.Cmd busybox.static bash-static ld-linux-x86-64.so.2 R Rscript";
+      "gawk-5.1 python3.14td node22 node-22 perl5.36.0 bash. python3. bash.exe PYTHON.EXE Node.Cmd busybox.static bash-static ld-linux-x86-64.so.2 R Rscript";
     const open = runners.split(" ").flatMap((name) => {
       const paths = [name, name.toUpperCase(), `/usr/bin/${name}`, `/usr/local/BIN/${name.toUpperCase()}`];
       return paths.filter((program) => isOpen(program));
@@ -76,7 +76,7 @@ describe("runnerComplaint", () => {
   });
 
   it("leaves open the arguments of other programs, and of commands that run nothing", () => {
-    for (const program of ["ls", "head", "cp", "rm", "grep", "cat", "tool", "bashful", "3node", "toString"])
+    for (const program of ["ls", "head", "cp", "rm", "grep", "cat", "tool", "bashful", "3node", "toString", "r10k"])
       expect(isOpen(program), program).to.equal(true);
     for (const [program, ...values] of [
       ["npm", ["run"], ["test", "lint"]],
