@@ -15,13 +15,14 @@ const RUNNERS: ReadonlySet<string> = new Set(
     "script expect flock setarch linux32 linux64 xargs parallel find fd fdfind watch watchexec entr nodemon chronic at batch " +
     "crontab screen tmux dtach abduco daemonize start-stop-daemon systemd-run systemd-nspawn machinectl supervise runsv tini " +
     "dumb-init dbus-run-session dbus-launch xvfb-run ssh-agent faketime eatmydata proxychains torsocks exec eval command " +
-    "strace ltrace gdb lldb rr valgrind perf hyperfine wine ansible ansible-playbook ld.so ld-linux ld-linux-x86-64.so " +
+    "strace ltrace gdb lldb rr valgrind perf hyperfine wine ansible ansible-playbook " +
     "rlwrap trickle catchsegv rundll32 wscript cscript mshta regsvr32 wsl " +
     // Containers
     "docker docker-compose podman podman-compose nerdctl ctr crictl buildah lxc lxc-attach incus kubectl oc vagrant flatpak " +
     "snap distrobox toolbox apptainer singularity nix nix-shell nix-build guix " +
     // Interpreters, and tools whose files or lines are programs
-    "python pythonw pypy ipython jython micropython node nodejs deno bun tsx ts-node esno qjs d8 perl raku ruby irb jruby php " +
+    "python pythonw pypy ipython jython micropython easy_install node nodejs deno bun tsx ts-node ts-node-esm ts-node-script babel-node " +
+    "vite-node swc-node jiti esno qjs d8 perl raku ruby irb jruby php " +
     "php-cgi lua luajit texlua tclsh wish java javaw jshell jbang groovy kotlin scala clojure clj bb awk gawk mawk nawk goawk " +
     "sed gsed ssed ed red ex vi view vim rvim gvim nvim emacs emacsclient guile racket scheme csi sbcl clisp ecl gforth runghc " +
     "runhaskell ghci ocaml elixir iex erl escript julia r rscript octave octave-cli matlab sqlite psql mysql mariadb mongosh " +
@@ -40,31 +41,41 @@ const RUNNERS: ReadonlySet<string> = new Set(
  * counts anywhere, and an option with one letter counts before the command.
  */
 const RUNNING_WORDS: { readonly [program: string]: readonly string[] } = {
-  npm: ["exec", "x", "init", "innit", "create", "explore"],
-  pnpm: ["exec", "dlx", "create"],
-  yarn: ["exec", "dlx", "create", "node"],
-  uv: ["run", "tool"],
-  poetry: ["run"],
-  pipenv: ["run"],
-  pdm: ["run"],
-  rye: ["run"],
+  // A package that is installed runs its scripts.
+  npm: [
+    ...["exec", "x", "init", "innit", "create", "explore", "install", "i", "in", "ins", "inst", "insta", "instal", "isnt"],
+    ...["isnta", "isntal", "isntall", "add", "install-test", "it", "link", "ln", "--script-shell", "--node-options"],
+  ],
+  pnpm: ["exec", "dlx", "create", "install", "i", "add", "link", "ln", "--script-shell", "--node-options"],
+  yarn: ["exec", "dlx", "create", "node", "install", "add", "link", "global", "plugin", "set"],
+  pip: ["install", "download", "wheel"],
+  uv: ["run", "tool", "add", "pip install", "pip sync", "pip compile"],
+  poetry: ["run", "add"],
+  pipenv: ["run", "install"],
+  pdm: ["run", "add"],
+  rye: ["run", "add", "install", "tools"],
   hatch: ["run"],
-  bundle: ["exec"],
-  gem: ["exec"],
-  composer: ["exec", "global"],
-  go: ["run", "generate", "tool"],
-  cargo: ["run", "r"],
+  bundle: ["exec", "add"],
+  gem: ["exec", "install", "i"],
+  composer: ["exec", "global", "require"],
+  go: ["run", "generate", "tool", "install", "test -exec", "build -toolexec", "vet -vettool", "test -toolexec"],
+  cargo: ["run", "r", "install", "binstall", "--config"],
   rustup: ["run"],
-  stack: ["exec", "run", "runghc", "script"],
-  cabal: ["exec", "run", "v2-exec", "v2-run"],
-  opam: ["exec"],
+  stack: ["exec", "run", "runghc", "script", "install"],
+  cabal: ["exec", "run", "install", "v2-exec", "v2-run", "v2-install"],
+  opam: ["exec", "install"],
   lein: ["exec"],
-  mix: ["run", "eval", "cmd", "do"],
+  mix: ["run", "eval", "cmd", "do", "archive.install", "escript.install"],
   zig: ["run", "build"],
   nim: ["r", "e"],
+  nimble: ["install"],
   lerna: ["exec"],
   nx: ["exec"],
-  git: ["bisect", "submodule", "filter-branch", "difftool", "mergetool", "-c", "--exec", "--upload-pack"],
+  "pre-commit": ["try-repo"],
+  git: [
+    ...["bisect", "submodule", "filter-branch", "difftool", "mergetool", "hook", "shell", "remote-ext", "for-each-repo"],
+    ...["rebase -x", "-c", "--exec", "--upload-pack", "--receive-pack"],
+  ],
 };
 
 /** Words after which another command or its place follows. */
@@ -87,6 +98,9 @@ const FLAGS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+/** A loader, which runs the program that it gets: `ld-linux-aarch64.so.1`, `ld-musl-x86_64.so.1`, `ld64.so.2`. */
+const LOADER = /^ld(?:32|64)?(?:-.+)?\.so(?:\.[\d.]*)?$/;
+
 /**
  * The version at the end of a program's name: digits and dots. Letters belong to it only after a dotted version
  * (`python3.13t`), because `r10k` is a name.
@@ -105,7 +119,7 @@ export type ArgumentValues = readonly string[] | "text" | "other";
 export function runnerComplaint(program: string, values: readonly ArgumentValues[]): string | undefined {
   const whole = plainName(program);
   const name = whole.replace(VERSION, "");
-  if (RUNNERS.has(name) || RUNNERS.has(whole)) return `${whole} runs its arguments`;
+  if (RUNNERS.has(name) || RUNNERS.has(whole) || LOADER.test(whole)) return `${whole} runs its arguments`;
   const running = wordsOf(RUNNING_WORDS, name);
   if (running.length === 0) return undefined;
   const { atMost, isFree } = commandPlace(values, wordsOf(WRAPPING_WORDS, name));

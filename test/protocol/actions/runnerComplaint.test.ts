@@ -12,7 +12,9 @@ describe("runnerComplaint", () => {
       "expect gdb strace ltrace make find fd awk gawk perl ruby node deno bun bunx npx pnpx uvx pipx docker podman nerdctl kubectl " +
       "ssh rsync tar vim emacs java php lua osascript powershell systemd-run nsenter bwrap tmux screen at cmake ninja gradle mvn " +
       "nix-shell sqlite3 psql m4 linux32 proxychains4 python3 python3.12 python3.13t python3-dbg pypy3.10 ruby3.2 lua5.4 php8.2 " +
-      "gawk-5.1 python3.14td node22 node-22 perl5.36.0 bash. python3. bash.exe PYTHON.EXE Node.Cmd busybox.static bash-static ld-linux-x86-64.so.2 R Rscript";
+      "gawk-5.1 python3.14td node22 node-22 perl5.36.0 bash. python3. bash.exe PYTHON.EXE Node.Cmd busybox.static bash-static R Rscript " +
+      "ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux-riscv64-lp64d.so.1 ld-linux-armhf.so.3 ld-musl-x86_64.so.1 ld64.so.2 ld.so.1 " +
+      "ld-2.31.so ld-elf.so.1 babel-node vite-node ts-node-esm jiti";
     const open = runners.split(" ").flatMap((name) => {
       const paths = [name, name.toUpperCase(), `/usr/bin/${name}`, `/usr/local/BIN/${name.toUpperCase()}`];
       return paths.filter((program) => isOpen(program));
@@ -22,15 +24,18 @@ describe("runnerComplaint", () => {
 
   it("finds the words of package managers and build tools that run other programs, in the place of the command", () => {
     const running = {
-      npm: ["exec", "x", "init"],
-      pnpm: ["dlx", "exec"],
-      yarn: ["dlx"],
-      go: ["run"],
-      cargo: ["run"],
-      uv: ["run", "tool"],
+      npm: ["exec", "x", "init", "install", "i", "add"],
+      pnpm: ["dlx", "exec", "install", "i", "add"],
+      yarn: ["dlx", "install", "add"],
+      pip: ["install"],
+      go: ["run", "install"],
+      cargo: ["run", "install"],
+      gem: ["install"],
+      uv: ["run", "tool", "add"],
       poetry: ["run"],
       bundle: ["exec"],
-      git: ["bisect", "submodule", "-c"],
+      "pre-commit": ["try-repo"],
+      git: ["bisect", "submodule", "hook", "shell", "-c"],
     };
     for (const [program, words] of Object.entries(running))
       for (const word of words) {
@@ -45,6 +50,14 @@ describe("runnerComplaint", () => {
     expect(isOpen("go", "other", "text")).to.equal(false);
     for (const option of ["--exec", "--upload-pack"])
       expect(isOpen("git", ["fetch"], "text", [option]), option).to.equal(false);
+    for (const [program, ...values] of [
+      ["git", ["rebase"], ["-x"], "text"],
+      ["git", ["-C"], ["app"], ["rebase"], ["-ix"], "text"],
+      ["go", ["test"], ["-exec"], "text"],
+      ["uv", ["pip"], ["install"], "text"],
+      ["pip3.12", ["install"], "text"],
+    ] as [string, ...ArgumentValues[]][])
+      expect(isOpen(program, ...values), JSON.stringify([program, ...values])).to.equal(false);
   });
 
   it("does not take an option's value for the command, so that the command is never free", () => {
@@ -76,7 +89,7 @@ describe("runnerComplaint", () => {
   });
 
   it("leaves open the arguments of other programs, and of commands that run nothing", () => {
-    for (const program of ["ls", "head", "cp", "rm", "grep", "cat", "tool", "bashful", "3node", "toString", "r10k"])
+    for (const program of ["ls", "head", "cp", "rm", "grep", "cat", "tool", "bashful", "3node", "toString", "r10k", "ld", "ldd"])
       expect(isOpen(program), program).to.equal(true);
     for (const [program, ...values] of [
       ["npm", ["run"], ["test", "lint"]],
@@ -86,6 +99,9 @@ describe("runnerComplaint", () => {
       ["git", ["-C"], ["/srv/app"], ["status"], "text"],
       ["git", ["-C"], ["app"], ["log"], "text"],
       ["git", ["--no-pager"], ["log"], "text"],
+      ["git", ["clean"], ["-x"], "text"],
+      ["pip", ["show"], "text"],
+      ["uv", ["pip"], ["show"], "text"],
       ["git", ["switch"], ["-c"], "text"],
       ["git", ["checkout"], ["bisect"], "other"],
       ["git", ["commit"], ["-m"], "text", ["submodule"]],
