@@ -155,8 +155,10 @@ describe("readActionRules", () => {
       { rest: { each: { within: "/" }, max: 1 } },
     ])
       refuses({ ...rule, ...all });
-    refuses({ id: "a", allow: true, type: "payment", to: [wallet], max_usdc: "1" });
-    refuses({ id: "a", allow: true, type: "payment", max_usdc: "1", token: usdc });
+    const payment = { id: "a", allow: true, type: "payment", to: [wallet], max_usdc: "1", token: usdc };
+    expect(() => readActionRules({ version: 1, rules: [{ ...payment, network: "eip155:8453" }] })).not.to.throw();
+    for (const missing of ["to", "max_usdc", "token", "network"])
+      refuses({ ...payment, network: "eip155:8453", [missing]: undefined });
     refuses({ id: "a", allow: true, type: "deletion", path: { within: "/" } });
   });
 
