@@ -12,6 +12,7 @@ import type { Model, ModelTable } from "./models/modelTable.ts";
 import type { Picodollars } from "./models/money.ts";
 import { type OpenedModel, openModel } from "./models/openModel.ts";
 import { SettlementKeyRefused, settlementKey } from "./settlementKey.ts";
+import { bookLostCalls } from "./tasks/bookLostCalls.ts";
 import { closeTask } from "./tasks/closeTask.ts";
 import { newTaskFile } from "./tasks/newTaskFile.ts";
 import type { Outcome } from "./tasks/outcome.ts";
@@ -78,7 +79,10 @@ export type Dispatcher = {
   state: (taskId: string, owner?: string) => Promise<TaskState | undefined>;
   /** The outcome of a running task; undefined when the task does not run. */
   outcome: (taskId: string, owner?: string) => Promise<Outcome> | undefined;
-  /** Ends a running task; false when it does not run. Work that was already proposed may still settle. */
+  /**
+   * Ends a task, also one that does not run now; false when it is over or unknown. Work that was already proposed may
+   * still settle. The closing entry of a task that does not run now is proposed when the task is continued.
+   */
   cancel: (taskId: string, owner?: string) => Promise<boolean>;
   /**
    * Continues the open tasks of an earlier process, and returns their number. From then on, tasks that are open and do
@@ -97,6 +101,7 @@ export type Dispatcher = {
 };
 
 const OWNER = "library";
+const CANCELLED = { status: "CANCELLED", reason: "It was cancelled." } as const;
 
 /**
  * A dispatcher: Triage, Execute, Verify, Settle (swarm.at §3).
@@ -209,10 +214,23 @@ class RunningDispatcher implements Dispatcher {
   }
 
   async cancel(taskId: string, owner = OWNER): Promise<boolean> {
-    const entry = this.#underWay(taskId, owner);
-    if (entry === undefined) return false;
-    entry.stop.abort(new TaskCancelled("It was cancelled."));
-    return true;
+    const isRunning = (): boolean => {
+      const entry = this.#underWay(taskId, owner);
+      entry?.stop.abort(new TaskCancelled(CANCELLED.reason));
+      return entry !== undefined;
+    };
+    if (isRunning()) return true;
+    return await this.#alone(taskId, async () => {
+      if (isRunning()) return true;
+      const { files } = this.#world;
+      const file = await files.find(taskId, owner);
+      if (file === undefined) return false;
+      // A task that waits for settlement would ask models later.
+      const { phase } = await files.change(file, (it) =>
+        it.closing || it.phase === "over" ? it : { ...it, phase: "closing", closing: CANCELLED },
+      );
+      return phase !== "over";
+    });
   }
 
   async resume(): Promise<number> {
@@ -355,6 +373,7 @@ class RunningDispatcher implements Dispatcher {
 }
 
 async function runTask(world: World, task: Task, file: TaskFile, signal: AbortSignal): Promise<Outcome> {
+  await bookLostCalls(world, file);
   const run = new TaskRun(world, task, file, signal);
   const ended = file.closing ?? (await run.run());
   const outcome = await closeTask(world, task, run, ended);

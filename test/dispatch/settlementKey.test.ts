@@ -123,6 +123,48 @@ describe("a dispatcher whose key settlement refuses", () => {
     expect(entry.payload.agent_metadata.dispatch.closing.status).to.equal("CANCELLED");
   });
 
+  it("cancels a task that waits for the key, so that no model is asked for it later", async () => {
+    isKnown = false;
+    const dispatcher = open();
+    expect(await codeOf(dispatcher.dispatch(task(1)))).to.equal(REFUSED);
+    expect(await dispatcher.cancel("task-1", "nobody")).to.equal(false);
+    expect(await dispatcher.cancel("task-2")).to.equal(false);
+    expect(await dispatcher.cancel("task-1")).to.equal(true);
+    expect(await dispatcher.cancel("task-1")).to.equal(true);
+    expect(await dispatcher.state("task-1")).to.include({ status: "RUNNING" });
+    [isKnown, ahead] = [true, 30_000];
+    expect(await dispatcher.dispatch(task(1))).to.include({ status: "CANCELLED", calls: 0 });
+    expect(await dispatcher.cancel("task-1")).to.equal(false);
+    expect(asked()).to.equal(0);
+    expect((await scene.entries())[0].payload.agent_metadata.dispatch.closing.status).to.equal("CANCELLED");
+  });
+
+  it("cancels a paid task that waits for the key, and tells its cost; but not a task whose answer was settled", async () => {
+    const inner = scene.fetch;
+    for (const [id, isCarriedOut] of [
+      ["task-1", false],
+      ["task-2", true],
+    ] as const) {
+      const n = isCarriedOut ? 2 : 1;
+      [isKnown, ahead] = [true, ahead + 30_000];
+      const dispatcher = open();
+      scene.fetch = async (input, init) => {
+        if (!input.endsWith("/v1/settle")) return await inner(input, init);
+        if (isCarriedOut) await inner(input, init);
+        isKnown = false;
+        return Response.json({ code: "unauthorized", status: 401 }, { status: 401 });
+      };
+      expect(await codeOf(dispatcher.dispatch(task(n)))).to.equal("unauthorized");
+      expect(await dispatcher.cancel(id)).to.equal(true);
+      scene.fetch = inner;
+      [isKnown, ahead] = [true, ahead + 30_000];
+      const status = isCarriedOut ? "SETTLED" : "CANCELLED";
+      expect(await dispatcher.dispatch(task(n))).to.include({ status, calls: 1, cost_usd: "0.000018" });
+      expect((await scene.entries()).filter(({ task_id }) => task_id === id)).to.have.length(1);
+    }
+    expect(asked()).to.equal(2);
+  });
+
   it("is not taken for refused because a proxy forbids one request, or because settlement does not answer", async () => {
     const inner = scene.fetch;
     let blocked = 1;

@@ -63,7 +63,6 @@ export class TaskRun {
    */
   async run(): Promise<Ended> {
     try {
-      await this.#bookLostCalls();
       const rules = await this.#retryUntilAvailable(() =>
         readSettlementRules(this.#world.settlement, this.#signal),
       );
@@ -80,17 +79,6 @@ export class TaskRun {
       return last;
     } catch (error) {
       return this.#endedBy(error);
-    }
-  }
-
-  /** Books the amounts that the last process reserved and did not book. */
-  async #bookLostCalls(): Promise<void> {
-    const { budget } = this.#world;
-    const key = bookOf(this.#file);
-    for (const { id } of await budget.underWay(key)) {
-      const known = this.#file.calls[id.slice(key.length + 1)];
-      // A request without a record was never sent.
-      await budget.settle(id, known ? (readDollars(known.record.cost_usd) ?? 0n) : 0n);
     }
   }
 
