@@ -73,6 +73,62 @@ describe("a dispatcher whose key settlement refuses", () => {
     expect(await scene.entries()).to.have.length(2);
   });
 
+  it("pays no further call of a running task after another task has learned that the key is refused", async () => {
+    const dispatcher = open();
+    await dispatcher.dispatch(task(1));
+    const reached = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    scene.models.say = async ({ user, model }) => {
+      if (!user.includes("slowly")) {
+        isKnown = false;
+        return { answer: "Rome" };
+      }
+      if (model !== "small") return { answer: "Rome" };
+      reached.resolve();
+      await released.promise;
+      return { text: "no" };
+    };
+    const slow = { ...task(2), goal: "Name the capital of Italy slowly." };
+    const { outcome } = await dispatcher.submit(slow);
+    await reached.promise;
+    expect(await codeOf(dispatcher.dispatch(task(3)))).to.equal("unauthorized");
+    released.resolve();
+    // The next tier would have to do the task.
+    expect(await codeOf(outcome)).to.equal(REFUSED);
+    expect(asked()).to.equal(3);
+    [isKnown, ahead] = [true, 30_000];
+    expect(await dispatcher.dispatch(slow)).to.include({
+      ...{ status: "SETTLED", tier: "standard", calls: 2, escalations: 1 },
+    });
+    expect(asked()).to.equal(4);
+  });
+
+  it("asks at each search for open tasks, and before it reads the rules", async () => {
+    isKnown = false;
+    const dispatcher = open();
+    expect(await codeOf(dispatcher.dispatch(task(1)))).to.equal(REFUSED);
+    expect(requests).to.deep.equal(["/v1/reviews"]);
+    for (let search = 1; search < 4; search++) {
+      // Timers are not exact: the time between two searches may be a little shorter.
+      ahead += 29_990;
+      await dispatcher.resume();
+      await codeOf(Promise.resolve(dispatcher.outcome("task-1")));
+      expect(probes()).to.equal(search + 1);
+    }
+  });
+
+  it("does not ask before each call while settlement does not answer", async () => {
+    const inner = scene.fetch;
+    let silent = 0;
+    scene.fetch = async (input, init) => {
+      if (!input.endsWith("/v1/reviews")) return await inner(input, init);
+      silent++;
+      throw new Error("socket hang up");
+    };
+    expect(await open().dispatch({ ...task(1), samples: 5 })).to.include({ status: "SETTLED", calls: 5 });
+    expect(silent).to.equal(1);
+  });
+
   it("tells its clients: 503 for a new task, 202 with the reason for an accepted one, and in its metrics", async () => {
     isKnown = false;
     const callers = new Map([["acme", "acme-key-0123456789"]]);

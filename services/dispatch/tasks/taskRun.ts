@@ -63,10 +63,10 @@ export class TaskRun {
    */
   async run(): Promise<Ended> {
     try {
+      await this.#world.settlementKey.require(this.#signal);
       const rules = await this.#retryUntilAvailable(() =>
         readSettlementRules(this.#world.settlement, this.#signal),
       );
-      await this.#world.settlementKey.require(this.#signal);
       const triage = await this.#triage();
       let last: Ended = { status: "FAILED", reason: "no tier was asked" };
       for (const tier of TIERS.slice(TIERS.indexOf(triage.tier))) {
@@ -219,7 +219,7 @@ export class TaskRun {
   }
 
   #calls(): CallContext {
-    const { budget, openModel, spans, now } = this.#world;
+    const { budget, openModel, spans, now, settlementKey } = this.#world;
     return {
       openModel,
       budget,
@@ -229,6 +229,7 @@ export class TaskRun {
       taskLimit: this.#task.maxCost,
       signal: this.#signal,
       finished: (step) => this.#file.calls[step],
+      requireKey: () => settlementKey.require(this.#signal),
       requireRoom: () => {
         if (Object.keys(this.#file.calls).length < MAX_CALLS) return;
         throw new DraftFault(`${MAX_CALLS} requests to models were not enough`);
@@ -269,7 +270,8 @@ export class TaskRun {
     }
     if (error instanceof CallBudgetError) return { status: "BUDGET", reason: error.message };
     if (error instanceof DraftFault) return { status: "FAILED", reason: error.message };
-    // The work is not lost: it is proposed when settlement takes the key again.
+    // The task stays open. If settlement takes the key again before the deadline, and the slice of the shared state is
+    // still the same, the stored answers of the models are proposed.
     if (error instanceof ServiceError && !isKeyRefusal(error))
       return { status: "FAILED", reason: `Settlement: ${error.code}` };
     throw error;
