@@ -16,6 +16,7 @@ import { bookLostCalls } from "./tasks/bookLostCalls.ts";
 import { closeTask } from "./tasks/closeTask.ts";
 import { newTaskFile } from "./tasks/newTaskFile.ts";
 import type { Outcome } from "./tasks/outcome.ts";
+import { outcomeTotals } from "./tasks/outcomeTotals.ts";
 import { MAX_TASK_BYTES, readTask, type Task } from "./tasks/task.ts";
 import { bookOf, keyOf, type TaskFile, TaskFiles, taskKey } from "./tasks/taskFile.ts";
 import { taskQueue } from "./tasks/taskQueue.ts";
@@ -355,9 +356,32 @@ class RunningDispatcher implements Dispatcher {
       if (this.#running.has(key)) return false;
       const file = await this.#world.files.at(key);
       if (file === undefined || file.phase === "over") return false;
-      this.#start(await readTask(file.given, file.owner), file);
-      return true;
+      const task = await readTask(file.given, file.owner).catch((error) => {
+        if (error instanceof InvalidInputError) return error;
+        throw error;
+      });
+      if (task instanceof InvalidInputError) await this.#endInvalid(file, task);
+      else this.#start(task, file);
+      return !(task instanceof InvalidInputError);
     });
+  }
+
+  /**
+   * Ends a task that an earlier version accepted and this version refuses. It can never be continued, and settlement
+   * could not be asked what became of it.
+   */
+  async #endInvalid(file: TaskFile, error: InvalidInputError): Promise<void> {
+    const world = this.#world;
+    world.log("A task is not valid any more. It ends without an entry.", { task: file.taskId, error });
+    await bookLostCalls(world, file);
+    const outcome: Outcome = {
+      ...outcomeTotals(file, file.state),
+      status: "FAILED",
+      reason: "The task is not valid any more.",
+    };
+    await endTask(world, file, outcome);
+    this.#stopped.delete(keyOf(file));
+    for (const tell of this.#tellers) tell(outcome);
   }
 
   #alone<T>(taskId: string, work: () => Promise<T>): Promise<T> {
@@ -377,6 +401,12 @@ async function runTask(world: World, task: Task, file: TaskFile, signal: AbortSi
   const run = new TaskRun(world, task, file, signal);
   const ended = file.closing ?? (await run.run());
   const outcome = await closeTask(world, task, run, ended);
+  await endTask(world, file, outcome);
+  return outcome;
+}
+
+/** Stores the outcome of a task, and forgets what only an open task needs. */
+async function endTask(world: World, file: TaskFile, outcome: Outcome): Promise<void> {
   await world.files.change(file, ({ given: _, calls: __, answer: ___, ...it }) => ({
     ...it,
     calls: {},
@@ -385,7 +415,6 @@ async function runTask(world: World, task: Task, file: TaskFile, signal: AbortSi
     overAt: world.clocks.latest() ?? world.now(),
   }));
   await world.budget.forget(bookOf(file));
-  return outcome;
 }
 
 /** Settlement, each answer of which tells its time. */

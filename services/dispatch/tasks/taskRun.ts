@@ -8,12 +8,12 @@ import { CallBudgetError } from "../budget/callBudget.ts";
 import { type CallContext, callModel } from "../execute/callModel.ts";
 import { DraftFault, makeDraft } from "../execute/makeDraft.ts";
 import { TIERS, type Tier, tierOf } from "../models/modelTable.ts";
-import { formatDollars, readDollars } from "../models/money.ts";
 import { isKeyRefusal } from "../settlementKey.ts";
 import { classifierPrompt, classifierSchema } from "../triage/classifierPrompt.ts";
 import { complexity } from "../triage/complexity.ts";
 import { readSettlementRules, type SettlementRules } from "../triage/settlementRules.ts";
 import type { Outcome, Unfinished } from "./outcome.ts";
+import { type OutcomeTotals, outcomeTotals } from "./outcomeTotals.ts";
 import { answerIn, type Task } from "./task.ts";
 import { bookOf, nameOf, type TaskFile } from "./taskFile.ts";
 import { taskMetadata } from "./taskMetadata.ts";
@@ -185,17 +185,8 @@ export class TaskRun {
   }
 
   /** The fields of every outcome. */
-  totals(): Pick<Outcome, "task_id" | "ledger_task_id" | "cost_usd" | "calls" | "escalations" | "tier"> {
-    const records = Object.values(this.#file.calls).filter(({ isFree }) => !isFree);
-    const cost = records.reduce((sum, { record }) => sum + (readDollars(record.cost_usd) ?? 0n), 0n);
-    return {
-      task_id: this.#task.taskId,
-      ...(this.#file.name !== undefined && { ledger_task_id: this.#file.name }),
-      cost_usd: formatDollars(cost),
-      calls: records.length,
-      escalations: this.#state.escalations.length,
-      tier: this.#state.tier,
-    };
+  totals(): OutcomeTotals {
+    return outcomeTotals(this.#file, this.#state);
   }
 
   /** The reasons why the task gets a shadow; none if it gets no shadow. Private tasks never get one. */
