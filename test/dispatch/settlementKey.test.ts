@@ -133,10 +133,11 @@ describe("a dispatcher whose key settlement refuses", () => {
     isKnown = false;
     const callers = new Map([["acme", "acme-key-0123456789"]]);
     const faults: unknown[] = [];
-    const app = createDispatchApp({ dispatcher: open(), callers, onFault: (fault) => faults.push(fault) });
+    const dispatcher = open();
+    const app = createDispatchApp({ dispatcher, callers, onFault: (fault) => faults.push(fault) });
     const headers = { authorization: "Bearer acme-key-0123456789" };
-    const send = async (body: object) => {
-      const response = await app.request("/v1/dispatch", {
+    const send = async (body: object, query = "") => {
+      const response = await app.request(`/v1/dispatch${query}`, {
         method: "POST",
         headers,
         body: JSON.stringify(body),
@@ -144,16 +145,24 @@ describe("a dispatcher whose key settlement refuses", () => {
       return [response.status, await response.json()] as const;
     };
     const waiting = { status: "RUNNING", task_id: "task-1", reason: `Settlement: ${REFUSED}` };
-    expect(await send(task(1))).to.deep.equal([202, waiting]);
+    expect((await send(task(1), "?wait_ms=0"))[0]).to.equal(202);
+    const look = async (query = "") => {
+      const response = await app.request(`/v1/dispatch/task-1${query}`, { headers });
+      return [response.status, await response.json(), response.headers.get("retry-after")] as const;
+    };
+    while ((await look())[1].reason === undefined) await new Promise((resolve) => setImmediate(resolve));
     const [status, problem] = await send(task(2));
     expect([status, problem.code]).to.deep.equal([503, REFUSED]);
     expect(problem.hint).to.contain("DISPATCH_SETTLEMENT_KEY");
-    const look = await app.request("/v1/dispatch/task-1?wait_ms=50", { headers });
-    expect([look.status, await look.json()]).to.deep.equal([202, waiting]);
+    expect(await look("?wait_ms=50")).to.deep.equal([202, waiting, "30"]);
     const metrics = async () => await (await app.request("/metrics")).text();
     expect(await metrics()).to.contain("tallystick_dispatch_key_refused 1");
+    // A request that waits gets the outcome if the task is continued meanwhile.
+    const waits = look("?wait_ms=50000");
     [isKnown, ahead] = [true, 30_000];
-    expect((await send(task(1)))[1]).to.include({ status: "SETTLED" });
+    await dispatcher.resume();
+    const [, outcome, after] = await waits;
+    expect([outcome.status, after]).to.deep.equal(["SETTLED", null]);
     expect(await metrics()).to.contain("tallystick_dispatch_key_refused 0");
     expect(faults).to.deep.equal([]);
   });
