@@ -67,7 +67,7 @@ const RUNNING_WORDS: { readonly [program: string]: readonly string[] } = {
   lein: ["exec"],
   mix: ["run", "eval", "cmd", "do", "archive.install", "escript.install"],
   zig: ["run", "build"],
-  nim: ["r", "e"],
+  nim: ["r", "e", "c -r", "compile -r", "--run"],
   nimble: ["install"],
   lerna: ["exec"],
   nx: ["exec"],
@@ -78,7 +78,7 @@ const RUNNING_WORDS: { readonly [program: string]: readonly string[] } = {
   ],
 };
 
-/** Words after which another command or its place follows. */
+/** Words after which another command follows, at once or after a name. */
 const WRAPPING_WORDS: { readonly [program: string]: readonly string[] } = {
   pnpm: ["recursive", "multi", "m"],
   yarn: ["workspace", "workspaces", "foreach"],
@@ -163,7 +163,7 @@ function isSame(argument: string, word: string): boolean {
   return letter !== undefined && /^-[A-Za-z]+$/.test(argument) && argument.endsWith(letter);
 }
 
-/** Whether a word can name a command, alone or as its place: no option, path, toolchain (`+nightly`), truth or number. */
+/** Whether a word can name a command: it is no option, path, toolchain (`+nightly`), truth value or number. */
 function isWord(value: string): boolean {
   return !/^(?:[-/+.]|$|true$|false$|null$|\d+$)/.test(value);
 }

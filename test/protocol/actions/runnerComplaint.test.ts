@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import fc from "fast-check";
 import { type ArgumentValues, runnerComplaint } from "tallystick-protocol/actions/runnerComplaint";
 
 describe("runnerComplaint", () => {
@@ -88,6 +89,28 @@ describe("runnerComplaint", () => {
       expect(isOpen(program, ...values), JSON.stringify([program, ...values])).to.equal(false);
   });
 
+  it("complains of each rule with which an agent can make git run something", () => {
+    const words = "-C --git-dir --no-pager --bare -c -x --exec app /srv/app true status switch rebase submodule hook";
+    const list = fc.uniqueArray(fc.constantFrom(...words.split(" ")), { minLength: 1, maxLength: 2 });
+    const value = fc.oneof({ weight: 4, arbitrary: list }, fc.constantFrom("text" as const, "other" as const));
+    const choices = (each: ArgumentValues): readonly string[] =>
+      each === "text" ? ["submodule", "app"] : each === "other" ? ["/srv/file", "7"] : each;
+    let complaints = 0;
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 5 }), (values) => {
+        const calls = values.reduce<string[][]>(
+          (before, each) => before.flatMap((call) => choices(each).map((it) => [...call, it])),
+          [[]],
+        );
+        const complaint = runnerComplaint("git", values);
+        complaints += complaint === undefined ? 0 : 1;
+        if (complaint === undefined) expect(calls.filter(runsSomething)).to.deep.equal([]);
+      }),
+      { seed: 45, numRuns: 3_000 },
+    );
+    expect(complaints).to.be.within(500, 2_900);
+  });
+
   it("leaves open the arguments of other programs, and of commands that run nothing", () => {
     for (const program of ["ls", "head", "cp", "rm", "grep", "cat", "tool", "bashful", "3node", "toString", "r10k", "ld", "ldd"])
       expect(isOpen(program), program).to.equal(true);
@@ -117,3 +140,15 @@ describe("runnerComplaint", () => {
       expect(isOpen(program, ...values), JSON.stringify([program, ...values])).to.equal(true);
   });
 });
+
+/** Whether git runs a program of the caller's choice with these arguments, as git reads them. */
+function runsSomething(call: readonly string[]): boolean {
+  let at = 0;
+  for (; call[at]?.startsWith("-"); at++) {
+    if (call[at] === "-c") return true;
+    if (["-C", "--git-dir"].includes(call[at] as string)) at++;
+  }
+  const [command = "", ...others] = call.slice(at);
+  if (["submodule", "hook"].includes(command) || others.includes("--exec")) return true;
+  return command === "rebase" && others.includes("-x");
+}
