@@ -137,7 +137,10 @@ describe("a dispatcher as a service", () => {
     const proposed = answering(503, "ledger_unavailable");
     expect((await send(next, passing, "acme", "?wait_ms=0")).status).to.equal(202);
     await proposed;
-    const cancelled = await next.request("/v1/dispatch/task-2", { method: "DELETE", headers: bearer("acme") });
+    const cancelled = await next.request("/v1/dispatch/task-2", {
+      method: "DELETE",
+      headers: bearer("acme"),
+    });
     expect(cancelled.status).to.equal(202);
     expect(await stopped(next, "task-2")).to.include({ reason: "Settlement: ledger_unavailable" });
     scene.fetch = inner;

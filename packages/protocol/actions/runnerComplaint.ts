@@ -42,10 +42,10 @@ const RUNNERS: ReadonlySet<string> = new Set(
  */
 const RUNNING_WORDS: { readonly [program: string]: readonly string[] } = {
   // A package that is installed runs its scripts.
-  npm: [
-    ...["exec", "x", "init", "innit", "create", "explore", "install", "i", "in", "ins", "inst", "insta", "instal", "isnt"],
-    ...["isnta", "isntal", "isntall", "add", "install-test", "it", "link", "ln", "--script-shell", "--node-options"],
-  ],
+  npm: (
+    "exec x init innit create explore install i in ins inst insta instal isnt isnta isntal isntall add install-test it " +
+    "link ln --script-shell --node-options"
+  ).split(" "),
   pnpm: ["exec", "dlx", "create", "install", "i", "add", "link", "ln", "--script-shell", "--node-options"],
   yarn: ["exec", "dlx", "create", "node", "install", "add", "link", "global", "plugin", "set"],
   pip: ["install", "download", "wheel"],
@@ -58,7 +58,10 @@ const RUNNING_WORDS: { readonly [program: string]: readonly string[] } = {
   bundle: ["exec", "add"],
   gem: ["exec", "install", "i"],
   composer: ["exec", "global", "require"],
-  go: ["run", "generate", "tool", "install", "test -exec", "build -toolexec", "vet -vettool", "test -toolexec"],
+  go: [
+    ...["run", "generate", "tool", "install"],
+    ...["test -exec", "test -toolexec", "build -toolexec", "vet -vettool"],
+  ],
   cargo: ["run", "r", "install", "binstall", "--config"],
   rustup: ["run"],
   stack: ["exec", "run", "runghc", "script", "install"],
@@ -73,8 +76,8 @@ const RUNNING_WORDS: { readonly [program: string]: readonly string[] } = {
   nx: ["exec"],
   "pre-commit": ["try-repo"],
   git: [
-    ...["bisect", "submodule", "filter-branch", "difftool", "mergetool", "hook", "shell", "remote-ext", "for-each-repo"],
-    ...["rebase -x", "-c", "--exec", "--upload-pack", "--receive-pack"],
+    ...["bisect", "submodule", "filter-branch", "difftool", "mergetool", "hook", "shell", "remote-ext"],
+    ...["for-each-repo", "rebase -x", "-c", "--exec", "--upload-pack", "--receive-pack"],
   ],
 };
 

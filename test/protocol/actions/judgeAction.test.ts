@@ -156,7 +156,9 @@ describe("readActionRules", () => {
     ])
       refuses({ ...rule, ...all });
     const payment = { id: "a", allow: true, type: "payment", to: [wallet], max_usdc: "1", token: usdc };
-    expect(() => readActionRules({ version: 1, rules: [{ ...payment, network: "eip155:8453" }] })).not.to.throw();
+    expect(() =>
+      readActionRules({ version: 1, rules: [{ ...payment, network: "eip155:8453" }] }),
+    ).not.to.throw();
     for (const missing of ["to", "max_usdc", "token", "network"])
       refuses({ ...payment, network: "eip155:8453", [missing]: undefined });
     refuses({ id: "a", allow: true, type: "deletion", path: { within: "/" } });

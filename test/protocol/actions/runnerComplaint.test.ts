@@ -90,9 +90,13 @@ describe("runnerComplaint", () => {
   });
 
   it("complains of each rule with which an agent can make git run something", () => {
-    const words = "-C --git-dir --no-pager --bare -c -x --exec app /srv/app true status switch rebase submodule hook";
+    const words =
+      "-C --git-dir --no-pager --bare -c -x --exec app /srv/app true status switch rebase submodule hook";
     const list = fc.uniqueArray(fc.constantFrom(...words.split(" ")), { minLength: 1, maxLength: 2 });
-    const value = fc.oneof({ weight: 4, arbitrary: list }, fc.constantFrom("text" as const, "other" as const));
+    const value = fc.oneof(
+      { weight: 4, arbitrary: list },
+      fc.constantFrom("text" as const, "other" as const),
+    );
     const choices = (each: ArgumentValues): readonly string[] =>
       each === "text" ? ["submodule", "app"] : each === "other" ? ["/srv/file", "7"] : each;
     let complaints = 0;
@@ -112,7 +116,21 @@ describe("runnerComplaint", () => {
   });
 
   it("leaves open the arguments of other programs, and of commands that run nothing", () => {
-    for (const program of ["ls", "head", "cp", "rm", "grep", "cat", "tool", "bashful", "3node", "toString", "r10k", "ld", "ldd"])
+    for (const program of [
+      "ls",
+      "head",
+      "cp",
+      "rm",
+      "grep",
+      "cat",
+      "tool",
+      "bashful",
+      "3node",
+      "toString",
+      "r10k",
+      "ld",
+      "ldd",
+    ])
       expect(isOpen(program), program).to.equal(true);
     for (const [program, ...values] of [
       ["npm", ["run"], ["test", "lint"]],
