@@ -86,6 +86,11 @@ export function createDispatchApp({ dispatcher, callers, onFault }: DispatchAppP
   app.use(measureRoutes(requestHistogram(registry)));
   app.onError((error) => answerError(error, { statusByCode: STATUS, log: onFault }));
 
+  // The limit below reads the whole body of a request that does not tell its length. So keys are checked before it.
+  app.post("/v1/dispatch", async (c, next) => {
+    ownerOf(c.req.header("authorization"), callers);
+    await next();
+  });
   app.post("/v1/dispatch", bodyLimit({ maxSize: MAX_TASK_BYTES }), async (c) => {
     const owner = ownerOf(c.req.header("authorization"), callers);
     const waitMs = waitOf(c.req.query("wait_ms"), MAX_WAIT_MS);
