@@ -12,9 +12,11 @@ import type { Model, ModelTable } from "./models/modelTable.ts";
 import type { Picodollars } from "./models/money.ts";
 import { type OpenedModel, openModel } from "./models/openModel.ts";
 import { SettlementKeyRefused, settlementKey } from "./settlementKey.ts";
+import { bookLostCalls } from "./tasks/bookLostCalls.ts";
 import { closeTask } from "./tasks/closeTask.ts";
 import { newTaskFile } from "./tasks/newTaskFile.ts";
 import type { Outcome } from "./tasks/outcome.ts";
+import { outcomeTotals } from "./tasks/outcomeTotals.ts";
 import { MAX_TASK_BYTES, readTask, type Task } from "./tasks/task.ts";
 import { bookOf, keyOf, type TaskFile, TaskFiles, taskKey } from "./tasks/taskFile.ts";
 import { taskQueue } from "./tasks/taskQueue.ts";
@@ -78,7 +80,10 @@ export type Dispatcher = {
   state: (taskId: string, owner?: string) => Promise<TaskState | undefined>;
   /** The outcome of a running task; undefined when the task does not run. */
   outcome: (taskId: string, owner?: string) => Promise<Outcome> | undefined;
-  /** Ends a running task; false when it does not run. Work that was already proposed may still settle. */
+  /**
+   * Ends a task, also one that does not run now; false when it is over or unknown. Work that was already proposed may
+   * still settle. The closing entry of a task that does not run now is proposed when the task is continued.
+   */
   cancel: (taskId: string, owner?: string) => Promise<boolean>;
   /**
    * Continues the open tasks of an earlier process, and returns their number. From then on, tasks that are open and do
@@ -97,6 +102,7 @@ export type Dispatcher = {
 };
 
 const OWNER = "library";
+const CANCELLED = { status: "CANCELLED", reason: "It was cancelled." } as const;
 
 /**
  * A dispatcher: Triage, Execute, Verify, Settle (swarm.at §3).
@@ -209,10 +215,23 @@ class RunningDispatcher implements Dispatcher {
   }
 
   async cancel(taskId: string, owner = OWNER): Promise<boolean> {
-    const entry = this.#underWay(taskId, owner);
-    if (entry === undefined) return false;
-    entry.stop.abort(new TaskCancelled("It was cancelled."));
-    return true;
+    const isRunning = (): boolean => {
+      const entry = this.#underWay(taskId, owner);
+      entry?.stop.abort(new TaskCancelled(CANCELLED.reason));
+      return entry !== undefined;
+    };
+    if (isRunning()) return true;
+    return await this.#alone(taskId, async () => {
+      if (isRunning()) return true;
+      const { files } = this.#world;
+      const file = await files.find(taskId, owner);
+      if (file === undefined) return false;
+      // A task that waits for settlement would ask models later.
+      const { phase } = await files.change(file, (it) =>
+        it.closing || it.phase === "over" ? it : { ...it, phase: "closing", closing: CANCELLED },
+      );
+      return phase !== "over";
+    });
   }
 
   async resume(): Promise<number> {
@@ -337,9 +356,32 @@ class RunningDispatcher implements Dispatcher {
       if (this.#running.has(key)) return false;
       const file = await this.#world.files.at(key);
       if (file === undefined || file.phase === "over") return false;
-      this.#start(await readTask(file.given, file.owner), file);
-      return true;
+      const task = await readTask(file.given, file.owner).catch((error) => {
+        if (error instanceof InvalidInputError) return error;
+        throw error;
+      });
+      if (task instanceof InvalidInputError) await this.#endInvalid(file, task);
+      else this.#start(task, file);
+      return !(task instanceof InvalidInputError);
     });
+  }
+
+  /**
+   * Ends a task that an earlier version accepted and this version refuses. It can never be continued, and settlement
+   * could not be asked what became of it.
+   */
+  async #endInvalid(file: TaskFile, error: InvalidInputError): Promise<void> {
+    const world = this.#world;
+    world.log("A task is not valid any more. It ends without an entry.", { task: file.taskId, error });
+    await bookLostCalls(world, file);
+    const outcome: Outcome = {
+      ...outcomeTotals(file, file.state),
+      status: "FAILED",
+      reason: "The task is not valid any more.",
+    };
+    await endTask(world, file, outcome);
+    this.#stopped.delete(keyOf(file));
+    for (const tell of this.#tellers) tell(outcome);
   }
 
   #alone<T>(taskId: string, work: () => Promise<T>): Promise<T> {
@@ -355,9 +397,16 @@ class RunningDispatcher implements Dispatcher {
 }
 
 async function runTask(world: World, task: Task, file: TaskFile, signal: AbortSignal): Promise<Outcome> {
+  await bookLostCalls(world, file);
   const run = new TaskRun(world, task, file, signal);
   const ended = file.closing ?? (await run.run());
   const outcome = await closeTask(world, task, run, ended);
+  await endTask(world, file, outcome);
+  return outcome;
+}
+
+/** Stores the outcome of a task, and forgets what only an open task needs. */
+async function endTask(world: World, file: TaskFile, outcome: Outcome): Promise<void> {
   await world.files.change(file, ({ given: _, calls: __, answer: ___, ...it }) => ({
     ...it,
     calls: {},
@@ -366,7 +415,6 @@ async function runTask(world: World, task: Task, file: TaskFile, signal: AbortSi
     overAt: world.clocks.latest() ?? world.now(),
   }));
   await world.budget.forget(bookOf(file));
-  return outcome;
 }
 
 /** Settlement, each answer of which tells its time. */

@@ -4,9 +4,13 @@ import { abortable } from "tallystick-sdk/deadline";
 import { requestService, ServiceError } from "tallystick-sdk/requestService";
 import type { Settlement } from "./triage/settlementRules.ts";
 
-/** How long an answer of settlement counts, in milliseconds: that it takes the key, and that it refuses the key. */
+/**
+ * How long settlement is not asked again, in milliseconds: after it took the key, refused the key, and did not answer. A
+ * refusal counts for less than the time between two searches for open tasks, so each search asks.
+ */
 const TAKEN_MS = 60_000;
-const REFUSED_MS = 30_000;
+const REFUSED_MS = 20_000;
+const SILENT_MS = 5_000;
 /** How long settlement may take to answer whether it takes the key, in milliseconds. */
 const ASK_MS = 10_000;
 
@@ -47,11 +51,13 @@ export function isKeyRefusal(error: ServiceError): boolean {
  */
 export function settlementKey(settlement: Settlement, now: () => number, log: Log): SettlementKey {
   let known: { isTaken: boolean; at: number } | undefined;
+  let silentAt: number | undefined;
   let isRefused = false;
   let asking: Promise<void> | undefined;
 
   function learn(isTaken: boolean): void {
     known = { isTaken, at: now() };
+    silentAt = undefined;
     if (isRefused === isTaken)
       log(isTaken ? "Settlement takes the key again." : "Settlement refuses the key. No model is asked.");
     isRefused = !isTaken;
@@ -65,15 +71,20 @@ export function settlementKey(settlement: Settlement, now: () => number, log: Lo
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       if (isRefused || isKeyRefusal(error)) learn(false);
+      else silentAt = now();
     }
+  }
+
+  // A clock that was set back does not make an answer count for longer.
+  function isWithin(ms: number, at: number | undefined): boolean {
+    return at !== undefined && Math.abs(now() - at) < ms;
   }
 
   return {
     isRefused: () => isRefused,
     require: async (signal) => {
-      // A clock that was set back does not make an answer count for longer.
-      const age = known === undefined ? Number.POSITIVE_INFINITY : Math.abs(now() - known.at);
-      if (age >= (known?.isTaken ? TAKEN_MS : REFUSED_MS)) {
+      const isKnown = isWithin(known?.isTaken ? TAKEN_MS : REFUSED_MS, known?.at);
+      if (!isKnown && !isWithin(SILENT_MS, silentAt)) {
         asking ??= ask().finally(() => {
           asking = undefined;
         });
@@ -88,7 +99,7 @@ export function settlementKey(settlement: Settlement, now: () => number, log: Lo
         if (!new Headers(init?.headers).has("authorization")) return answer;
         if (answer.status === 401) learn(false);
         // It may have another reason. So the key is asked for before the next call of a model.
-        else if (answer.status === 403) known = undefined;
+        else if (answer.status === 403) [known, silentAt] = [undefined, undefined];
         // Other routes also answer without a key.
         else if (answer.ok && /\/v1\/(?:settle|reviews)(?:$|[/?])/.test(input)) learn(true);
         return answer;

@@ -313,6 +313,29 @@ describe("a task of a dispatcher", () => {
     expect([await next.resume(), await next.resume(), reads]).to.deep.equal([0, 0, 1]);
   });
 
+  it("ends as failed if an earlier version accepted it and this version refuses it", async () => {
+    const dispatcher = scene.dispatcher();
+    await dispatcher.dispatch(TASK);
+    const file = await scene.store.get<object>(`task/${taskKey("task-1")}`);
+    const book = taskKey("..");
+    const calls = { "a/0": { record: { cost_usd: COST_SMALL }, result: {} } };
+    const given = { ...TASK, task_id: ".." };
+    const open = { taskId: "..", book, phase: "running", given, calls, outcome: undefined };
+    await scene.store.put(`task/${book}`, { ...file, ...open });
+    // The earlier process was killed while a model answered.
+    await dispatcher.budget.reserve({ id: `${book}/a/0`, task: book, amount: 50_000_000n });
+    const ended: unknown[] = [];
+    dispatcher.onEnd((outcome) => ended.push(outcome));
+    expect([await dispatcher.resume(), await dispatcher.resume()]).to.deep.equal([0, 0]);
+    const outcome = await dispatcher.state("..");
+    expect(outcome).to.deep.equal({
+      ...{ task_id: "..", status: "FAILED", reason: "The task is not valid any more." },
+      ...{ cost_usd: COST_SMALL, calls: 1, escalations: 0, tier: null },
+    });
+    expect(ended).to.deep.equal([outcome]);
+    expect(await dispatcher.budget.today()).to.deep.equal({ spent: 36_000_000n, reserved: 0n });
+  });
+
   it("is not begun while the dispatcher closes, and is done by the next process", async () => {
     let holding: { reached: () => void; released: Promise<void> } | undefined;
     const pause = async () => {

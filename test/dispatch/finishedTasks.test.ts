@@ -48,7 +48,7 @@ describe("a finished task of a dispatcher", () => {
     expect(await next.state(first.task_id)).to.equal(undefined);
   });
 
-  it("gives its id free after that, and a new task with this id has calls of its own in the report", async () => {
+  it("gives its id free after that, and a new task with this id is another task with calls of its own in the report", async () => {
     const ahead = { ms: 0 };
     const open = () => {
       const date = () => new Date(Date.now() + ahead.ms).toUTCString();
@@ -74,6 +74,9 @@ describe("a finished task of a dispatcher", () => {
     for (const [at, { task_id, payload }] of (await scene.entries()).entries())
       add({ line: at + 1, taskId: task_id, payload });
     expect(report()).to.deep.include({ calls: 3, faults: [], fidelity_percent: "100.0" });
-    expect(report().total.spent_usd).to.equal("0.000054");
+    expect(report().total).to.include({ tasks: 3, settled: 3, spent_usd: "0.000054" });
+    // A premium model would have cost 0.0009 for each.
+    expect(report().total.always_premium_usd).to.equal("0.0027");
+    expect(report().clients).to.deep.equal({ library: { settled: 3, keys: 1 } });
   });
 });

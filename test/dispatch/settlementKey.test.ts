@@ -73,14 +73,71 @@ describe("a dispatcher whose key settlement refuses", () => {
     expect(await scene.entries()).to.have.length(2);
   });
 
+  it("pays no further call of a running task after another task has learned that the key is refused", async () => {
+    const dispatcher = open();
+    await dispatcher.dispatch(task(1));
+    const reached = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    scene.models.say = async ({ user, model }) => {
+      if (!user.includes("slowly")) {
+        isKnown = false;
+        return { answer: "Rome" };
+      }
+      if (model !== "small") return { answer: "Rome" };
+      reached.resolve();
+      await released.promise;
+      return { text: "no" };
+    };
+    const slow = { ...task(2), goal: "Name the capital of Italy slowly." };
+    const { outcome } = await dispatcher.submit(slow);
+    await reached.promise;
+    expect(await codeOf(dispatcher.dispatch(task(3)))).to.equal("unauthorized");
+    released.resolve();
+    // The next tier would have to do the task.
+    expect(await codeOf(outcome)).to.equal(REFUSED);
+    expect(asked()).to.equal(3);
+    [isKnown, ahead] = [true, 30_000];
+    expect(await dispatcher.dispatch(slow)).to.include({
+      ...{ status: "SETTLED", tier: "standard", calls: 2, escalations: 1 },
+    });
+    expect(asked()).to.equal(4);
+  });
+
+  it("asks at each search for open tasks, and before it reads the rules", async () => {
+    isKnown = false;
+    const dispatcher = open();
+    expect(await codeOf(dispatcher.dispatch(task(1)))).to.equal(REFUSED);
+    expect(requests).to.deep.equal(["/v1/reviews"]);
+    for (let search = 1; search < 4; search++) {
+      // Timers are not exact: the time between two searches may be a little shorter.
+      ahead += 29_990;
+      await dispatcher.resume();
+      await codeOf(Promise.resolve(dispatcher.outcome("task-1")));
+      expect(probes()).to.equal(search + 1);
+    }
+  });
+
+  it("does not ask before each call while settlement does not answer", async () => {
+    const inner = scene.fetch;
+    let silent = 0;
+    scene.fetch = async (input, init) => {
+      if (!input.endsWith("/v1/reviews")) return await inner(input, init);
+      silent++;
+      throw new Error("socket hang up");
+    };
+    expect(await open().dispatch({ ...task(1), samples: 5 })).to.include({ status: "SETTLED", calls: 5 });
+    expect(silent).to.equal(1);
+  });
+
   it("tells its clients: 503 for a new task, 202 with the reason for an accepted one, and in its metrics", async () => {
     isKnown = false;
     const callers = new Map([["acme", "acme-key-0123456789"]]);
     const faults: unknown[] = [];
-    const app = createDispatchApp({ dispatcher: open(), callers, onFault: (fault) => faults.push(fault) });
+    const dispatcher = open();
+    const app = createDispatchApp({ dispatcher, callers, onFault: (fault) => faults.push(fault) });
     const headers = { authorization: "Bearer acme-key-0123456789" };
-    const send = async (body: object) => {
-      const response = await app.request("/v1/dispatch", {
+    const send = async (body: object, query = "") => {
+      const response = await app.request(`/v1/dispatch${query}`, {
         method: "POST",
         headers,
         body: JSON.stringify(body),
@@ -88,16 +145,24 @@ describe("a dispatcher whose key settlement refuses", () => {
       return [response.status, await response.json()] as const;
     };
     const waiting = { status: "RUNNING", task_id: "task-1", reason: `Settlement: ${REFUSED}` };
-    expect(await send(task(1))).to.deep.equal([202, waiting]);
+    expect((await send(task(1), "?wait_ms=0"))[0]).to.equal(202);
+    const look = async (query = "") => {
+      const response = await app.request(`/v1/dispatch/task-1${query}`, { headers });
+      return [response.status, await response.json(), response.headers.get("retry-after")] as const;
+    };
+    while ((await look())[1].reason === undefined) await new Promise((resolve) => setImmediate(resolve));
     const [status, problem] = await send(task(2));
     expect([status, problem.code]).to.deep.equal([503, REFUSED]);
     expect(problem.hint).to.contain("DISPATCH_SETTLEMENT_KEY");
-    const look = await app.request("/v1/dispatch/task-1?wait_ms=50", { headers });
-    expect([look.status, await look.json()]).to.deep.equal([202, waiting]);
+    expect(await look("?wait_ms=50")).to.deep.equal([202, waiting, "30"]);
     const metrics = async () => await (await app.request("/metrics")).text();
     expect(await metrics()).to.contain("tallystick_dispatch_key_refused 1");
+    // A request that waits gets the outcome if the task is continued meanwhile.
+    const waits = look("?wait_ms=50000");
     [isKnown, ahead] = [true, 30_000];
-    expect((await send(task(1)))[1]).to.include({ status: "SETTLED" });
+    await dispatcher.resume();
+    const [, outcome, after] = await waits;
+    expect([outcome.status, after]).to.deep.equal(["SETTLED", null]);
     expect(await metrics()).to.contain("tallystick_dispatch_key_refused 0");
     expect(faults).to.deep.equal([]);
   });
@@ -121,6 +186,48 @@ describe("a dispatcher whose key settlement refuses", () => {
     expect(await dispatcher.dispatch(task(2))).to.include({ status: "CANCELLED", calls: 1 });
     const [, entry] = await scene.entries();
     expect(entry.payload.agent_metadata.dispatch.closing.status).to.equal("CANCELLED");
+  });
+
+  it("cancels a task that waits for the key, so that no model is asked for it later", async () => {
+    isKnown = false;
+    const dispatcher = open();
+    expect(await codeOf(dispatcher.dispatch(task(1)))).to.equal(REFUSED);
+    expect(await dispatcher.cancel("task-1", "nobody")).to.equal(false);
+    expect(await dispatcher.cancel("task-2")).to.equal(false);
+    expect(await dispatcher.cancel("task-1")).to.equal(true);
+    expect(await dispatcher.cancel("task-1")).to.equal(true);
+    expect(await dispatcher.state("task-1")).to.include({ status: "RUNNING" });
+    [isKnown, ahead] = [true, 30_000];
+    expect(await dispatcher.dispatch(task(1))).to.include({ status: "CANCELLED", calls: 0 });
+    expect(await dispatcher.cancel("task-1")).to.equal(false);
+    expect(asked()).to.equal(0);
+    expect((await scene.entries())[0].payload.agent_metadata.dispatch.closing.status).to.equal("CANCELLED");
+  });
+
+  it("cancels a paid task that waits for the key, and tells its cost; but not a task whose answer was settled", async () => {
+    const inner = scene.fetch;
+    for (const [id, isCarriedOut] of [
+      ["task-1", false],
+      ["task-2", true],
+    ] as const) {
+      const n = isCarriedOut ? 2 : 1;
+      [isKnown, ahead] = [true, ahead + 30_000];
+      const dispatcher = open();
+      scene.fetch = async (input, init) => {
+        if (!input.endsWith("/v1/settle")) return await inner(input, init);
+        if (isCarriedOut) await inner(input, init);
+        isKnown = false;
+        return Response.json({ code: "unauthorized", status: 401 }, { status: 401 });
+      };
+      expect(await codeOf(dispatcher.dispatch(task(n)))).to.equal("unauthorized");
+      expect(await dispatcher.cancel(id)).to.equal(true);
+      scene.fetch = inner;
+      [isKnown, ahead] = [true, ahead + 30_000];
+      const status = isCarriedOut ? "SETTLED" : "CANCELLED";
+      expect(await dispatcher.dispatch(task(n))).to.include({ status, calls: 1, cost_usd: "0.000018" });
+      expect((await scene.entries()).filter(({ task_id }) => task_id === id)).to.have.length(1);
+    }
+    expect(asked()).to.equal(2);
   });
 
   it("is not taken for refused because a proxy forbids one request, or because settlement does not answer", async () => {

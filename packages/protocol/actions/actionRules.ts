@@ -127,7 +127,7 @@ function looseness(rule: ActionRule): string | undefined {
     if (rule.cwd === undefined) return "must say in which folder the program may run (cwd)";
     if ([rule.cwd, ...rule.args, rule.rest?.each].some(isWholeFileSystem))
       return "must not allow the whole file system";
-    const isWrittenOut = rule.rest === undefined && rule.args.every((each) => typeof each === "string");
+    const isWrittenOut = rule.rest === undefined && rule.args.every(isLiteral);
     const values = [...rule.args, ...(rule.rest ? [rule.rest.each] : [])].map(valuesOf);
     const complaint = isWrittenOut ? undefined : runnerComplaint(rule.program, values);
     if (complaint !== undefined) return `must write out every argument, because ${complaint}`;
@@ -145,6 +145,11 @@ function valuesOf(rule: ArgumentRule): ArgumentValues {
   if (typeof rule === "string") return [rule];
   if ("one_of" in rule) return rule.one_of;
   return "text" in rule ? "text" : "other";
+}
+
+/** Whether the rule itself contains every value that the argument may have. */
+function isLiteral(rule: ArgumentRule): boolean {
+  return typeof rule === "string" || "one_of" in rule;
 }
 
 function isWholeFileSystem(rule: ArgumentRule | undefined): boolean {

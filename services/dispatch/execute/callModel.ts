@@ -30,6 +30,8 @@ export type CallContext = {
   taskLimit?: Picodollars | undefined;
   /** A finished call of this step, by this process or an earlier one. */
   finished: (step: string) => FinishedCall | undefined;
+  /** @throws when settlement refuses the dispatcher's key, so that no answer could be settled */
+  requireKey: () => Promise<void>;
   /** @throws when the task has made as many requests as a task may make */
   requireRoom: () => void;
   /** Remembers a finished call, on disk. */
@@ -55,7 +57,8 @@ const AGAIN = { again: true } as const;
  * cost, and the next request is sent.
  *
  * @param step names the call within its task
- * @throws CallBudgetError; the signal's reason. A fault of the model or its server is a result and not an error
+ * @throws CallBudgetError; SettlementKeyRefused; the signal's reason. A fault of the model or its server is a result and
+ * not an error
  */
 export async function callModel(context: CallContext, step: string, call: Call): Promise<Answer> {
   let last = "no_answer";
@@ -86,6 +89,8 @@ async function requestOnce(context: CallContext, id: string, call: Call, request
   const callId = `${task}/${id}`;
   const recordOf = recorder({ call, callId, maxOutputTokens, request, startedAt: context.now() / 1_000 });
   context.requireRoom();
+  // Another task may have learned that settlement refuses the key. Then this call would be paid for nothing.
+  await context.requireKey();
   await budget.reserve({ id: callId, task, amount: most, taskLimit });
   await finish(id, { record: recordOf("lost_with_its_process", most), result: AGAIN });
   const limit = startDeadline(model.limits.seconds * 1_000, context.signal);

@@ -18,6 +18,14 @@ import { ownerOf } from "./callers.ts";
  * The longest time that a request waits for a task. Proxies and this server close connections that are idle for long.
  */
 const MAX_WAIT_MS = 50_000;
+/**
+ * How long a request waits, if it waits at all, for a task that cannot go on now, and how often it looks. So a client
+ * that asks again at once does not ask all the time.
+ */
+const STOPPED_WAIT_MS = 5_000;
+const STOPPED_LOOK_MS = 200;
+/** When such a task is continued at the latest, in seconds. */
+const STOPPED_RETRY_SECONDS = 30;
 
 const STATUS: StatusByCode = {
   invalid_input: 400,
@@ -47,7 +55,8 @@ export type DispatchAppParameters = {
  *
  * - `POST /v1/dispatch`: a task (see `readTask`). Waits for its outcome up to `?wait_ms=` (default and most 50,000):
  * 200 with the outcome, or 202 `{status: "RUNNING", task_id, reason?}`. If the same task is sent again, the request
- * waits for the same outcome. `reason` says why a task cannot go on now, such as `Settlement: unreachable`.
+ * waits for the same outcome. `reason` says why a task cannot go on now, such as `Settlement: unreachable`. A
+ * request waits at most five seconds for such a task, and the answer has `Retry-After: 30`.
  * - `GET /v1/dispatch/{task_id}?wait_ms=`: the same for a task that was sent before. Default of `wait_ms`: 0. 404 for
  * tasks of other clients.
  * - `DELETE /v1/dispatch/{task_id}`: cancels it.
@@ -55,27 +64,47 @@ export type DispatchAppParameters = {
 export function createDispatchApp({ dispatcher, callers, onFault }: DispatchAppParameters): Hono {
   const app = new Hono();
   const registry = metricsOf(dispatcher);
+  /** Waits for a task's outcome, and answers with it or with the task's state. */
+  async function answerWithin(
+    ms: number,
+    { taskId, owner, outcome }: { taskId: string; owner: string; outcome: Promise<Outcome> | undefined },
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const until = performance.now() + ms;
+    let patience: number | undefined;
+    for (let running = outcome; ; running = dispatcher.outcome(taskId, owner)) {
+      const done = running && (await firstOf(running, Math.max(0, until - performance.now()), signal));
+      if (done) return stateAnswer(done);
+      const state = await dispatcher.state(taskId, owner);
+      patience ??= Math.min(until, performance.now() + STOPPED_WAIT_MS);
+      const left = patience - performance.now();
+      if (state?.status !== "RUNNING" || left <= 0 || signal.aborted) return stateAnswer(state);
+      await wait(Math.min(left, STOPPED_LOOK_MS), undefined, { signal }).catch(() => {});
+    }
+  }
+
   app.use(measureRoutes(requestHistogram(registry)));
   app.onError((error) => answerError(error, { statusByCode: STATUS, log: onFault }));
 
+  // The limit below reads the whole body of a request that does not tell its length. So keys are checked before it.
+  app.post("/v1/dispatch", async (c, next) => {
+    ownerOf(c.req.header("authorization"), callers);
+    await next();
+  });
   app.post("/v1/dispatch", bodyLimit({ maxSize: MAX_TASK_BYTES }), async (c) => {
     const owner = ownerOf(c.req.header("authorization"), callers);
     const waitMs = waitOf(c.req.query("wait_ms"), MAX_WAIT_MS);
     const given = readForeignJson(await textOf(c.req.raw), { maxDepth: 48, maxValues: 50_000 });
     const { taskId, outcome } = await dispatcher.submit(given, { owner });
-    const done = await firstOf(outcome, waitMs, c.req.raw.signal);
-    return done ? c.json(done) : stateAnswer(await dispatcher.state(taskId, owner));
+    return await answerWithin(waitMs, { taskId, owner, outcome }, c.req.raw.signal);
   });
 
   app.get("/v1/dispatch/:task_id", async (c) => {
     const owner = ownerOf(c.req.header("authorization"), callers);
     const taskId = c.req.param("task_id");
-    const state = await dispatcher.state(taskId, owner);
     const waitMs = waitOf(c.req.query("wait_ms"), 0);
     const outcome = waitMs > 0 ? dispatcher.outcome(taskId, owner) : undefined;
-    if (state?.status !== "RUNNING" || outcome === undefined) return stateAnswer(state);
-    const done = await firstOf(outcome, waitMs, c.req.raw.signal);
-    return done ? c.json(done) : stateAnswer(await dispatcher.state(taskId, owner));
+    return await answerWithin(waitMs, { taskId, owner, outcome }, c.req.raw.signal);
   });
 
   app.delete("/v1/dispatch/:task_id", async (c) => {
@@ -152,7 +181,11 @@ function metricsOf(dispatcher: Dispatcher): Registry {
 /** 200 with the outcome of a task that is over, or 202. */
 function stateAnswer(state: TaskState | undefined): Response {
   if (state === undefined) throw unknownTask();
-  return Response.json(state, { status: state.status === "RUNNING" ? 202 : 200 });
+  const isStopped = state.status === "RUNNING" && state.reason !== undefined;
+  return Response.json(state, {
+    status: state.status === "RUNNING" ? 202 : 200,
+    headers: isStopped ? { "retry-after": `${STOPPED_RETRY_SECONDS}` } : {},
+  });
 }
 
 /**

@@ -94,7 +94,7 @@ export function createDispatchReport(only?: string): {
   }
 
   function count(told: TaskMetadata, taskId: string, payload: ReportedEntry["payload"]): string[] {
-    const task = `${told.dispatcher} ${taskId}`;
+    const task = taskOf(told, taskId);
     const kind = kinds.get(told.kind) ?? newKind();
     kinds.set(told.kind, kind);
     const found: string[] = [];
@@ -159,6 +159,15 @@ export function createDispatchReport(only?: string): {
       faults,
     }),
   };
+}
+
+/**
+ * What makes a task one task: the book under which its calls are booked. An id may be used again later, for another
+ * task. A task without calls has only its id.
+ */
+function taskOf({ dispatcher, calls }: TaskMetadata, taskId: string): string {
+  const [call] = calls;
+  return `${dispatcher} ${call ? `book ${call.id.split("/")[0]}` : `id ${taskId}`}`;
 }
 
 function newKind(): Kind {

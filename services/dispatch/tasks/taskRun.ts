@@ -8,12 +8,12 @@ import { CallBudgetError } from "../budget/callBudget.ts";
 import { type CallContext, callModel } from "../execute/callModel.ts";
 import { DraftFault, makeDraft } from "../execute/makeDraft.ts";
 import { TIERS, type Tier, tierOf } from "../models/modelTable.ts";
-import { formatDollars, readDollars } from "../models/money.ts";
 import { isKeyRefusal } from "../settlementKey.ts";
 import { classifierPrompt, classifierSchema } from "../triage/classifierPrompt.ts";
 import { complexity } from "../triage/complexity.ts";
 import { readSettlementRules, type SettlementRules } from "../triage/settlementRules.ts";
 import type { Outcome, Unfinished } from "./outcome.ts";
+import { type OutcomeTotals, outcomeTotals } from "./outcomeTotals.ts";
 import { answerIn, type Task } from "./task.ts";
 import { bookOf, nameOf, type TaskFile } from "./taskFile.ts";
 import { taskMetadata } from "./taskMetadata.ts";
@@ -63,11 +63,10 @@ export class TaskRun {
    */
   async run(): Promise<Ended> {
     try {
-      await this.#bookLostCalls();
+      await this.#world.settlementKey.require(this.#signal);
       const rules = await this.#retryUntilAvailable(() =>
         readSettlementRules(this.#world.settlement, this.#signal),
       );
-      await this.#world.settlementKey.require(this.#signal);
       const triage = await this.#triage();
       let last: Ended = { status: "FAILED", reason: "no tier was asked" };
       for (const tier of TIERS.slice(TIERS.indexOf(triage.tier))) {
@@ -80,17 +79,6 @@ export class TaskRun {
       return last;
     } catch (error) {
       return this.#endedBy(error);
-    }
-  }
-
-  /** Books the amounts that the last process reserved and did not book. */
-  async #bookLostCalls(): Promise<void> {
-    const { budget } = this.#world;
-    const key = bookOf(this.#file);
-    for (const { id } of await budget.underWay(key)) {
-      const known = this.#file.calls[id.slice(key.length + 1)];
-      // A request without a record was never sent.
-      await budget.settle(id, known ? (readDollars(known.record.cost_usd) ?? 0n) : 0n);
     }
   }
 
@@ -197,17 +185,8 @@ export class TaskRun {
   }
 
   /** The fields of every outcome. */
-  totals(): Pick<Outcome, "task_id" | "ledger_task_id" | "cost_usd" | "calls" | "escalations" | "tier"> {
-    const records = Object.values(this.#file.calls).filter(({ isFree }) => !isFree);
-    const cost = records.reduce((sum, { record }) => sum + (readDollars(record.cost_usd) ?? 0n), 0n);
-    return {
-      task_id: this.#task.taskId,
-      ...(this.#file.name !== undefined && { ledger_task_id: this.#file.name }),
-      cost_usd: formatDollars(cost),
-      calls: records.length,
-      escalations: this.#state.escalations.length,
-      tier: this.#state.tier,
-    };
+  totals(): OutcomeTotals {
+    return outcomeTotals(this.#file, this.#state);
   }
 
   /** The reasons why the task gets a shadow; none if it gets no shadow. Private tasks never get one. */
@@ -231,7 +210,7 @@ export class TaskRun {
   }
 
   #calls(): CallContext {
-    const { budget, openModel, spans, now } = this.#world;
+    const { budget, openModel, spans, now, settlementKey } = this.#world;
     return {
       openModel,
       budget,
@@ -241,6 +220,7 @@ export class TaskRun {
       taskLimit: this.#task.maxCost,
       signal: this.#signal,
       finished: (step) => this.#file.calls[step],
+      requireKey: () => settlementKey.require(this.#signal),
       requireRoom: () => {
         if (Object.keys(this.#file.calls).length < MAX_CALLS) return;
         throw new DraftFault(`${MAX_CALLS} requests to models were not enough`);
@@ -281,7 +261,8 @@ export class TaskRun {
     }
     if (error instanceof CallBudgetError) return { status: "BUDGET", reason: error.message };
     if (error instanceof DraftFault) return { status: "FAILED", reason: error.message };
-    // The work is not lost: it is proposed when settlement takes the key again.
+    // The task stays open. If settlement takes the key again before the deadline, and the slice of the shared state is
+    // still the same, the stored answers of the models are proposed.
     if (error instanceof ServiceError && !isKeyRefusal(error))
       return { status: "FAILED", reason: `Settlement: ${error.code}` };
     throw error;

@@ -155,9 +155,34 @@ describe("readActionRules", () => {
       { rest: { each: { within: "/" }, max: 1 } },
     ])
       refuses({ ...rule, ...all });
-    refuses({ id: "a", allow: true, type: "payment", to: [wallet], max_usdc: "1" });
-    refuses({ id: "a", allow: true, type: "payment", max_usdc: "1", token: usdc });
+    const payment = { id: "a", allow: true, type: "payment", to: [wallet], max_usdc: "1", token: usdc };
+    expect(() =>
+      readActionRules({ version: 1, rules: [{ ...payment, network: "eip155:8453" }] }),
+    ).not.to.throw();
+    for (const missing of ["to", "max_usdc", "token", "network"])
+      refuses({ ...payment, network: "eip155:8453", [missing]: undefined });
     refuses({ id: "a", allow: true, type: "deletion", path: { within: "/" } });
+  });
+
+  it("allows programs that run their arguments if the rule contains every argument, alone or in a list", () => {
+    const one_of = ["test", "verify"];
+    for (const [program, args] of [
+      ["mvn", [{ one_of }]],
+      ["make", ["-C", "app", { one_of }]],
+      ["bash", ["--posix", { one_of: ["test", "lint"] }]],
+      ["npm", ["exec", { one_of }]],
+    ] as const) {
+      const given = { ...rule, program, args };
+      const own = readActionRules({ version: 1, rules: [given] });
+      const proceedsWith = (last: string) => {
+        const values = [...args.filter((each) => typeof each === "string"), last];
+        return judgeAction(own, readAction({ type: "terminal", program, args: values, cwd: "/srv" })).proceed;
+      };
+      expect(["test", "install"].map(proceedsWith), program).to.deep.equal([true, false]);
+      // With one free argument, or with further arguments in any order, an agent could make a command of its own.
+      refuses({ ...given, args: [...args, { within: "/srv" }] });
+      refuses({ ...given, rest: { each: { one_of }, max: 2 } });
+    }
   });
 
   it("refuses rules that it does not understand, and two rules with one id", () => {

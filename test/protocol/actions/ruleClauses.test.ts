@@ -372,7 +372,7 @@ describe("invalid rules and actions", () => {
     );
     for (const program of ["bash", "/bin/BASH", "python3", "/usr/bin/python3.12"]) {
       const name = program.split("/").at(-1)?.toLowerCase();
-      expect(rule(allowTool({ program, args: [{ one_of: ["x"] }] })).issues[0]).to.deep.equal({
+      expect(rule(allowTool({ program, args: [{ within: "/srv/x" }] })).issues[0]).to.deep.equal({
         field: "action_rules.rules.0.id",
         message: `must write out every argument, because ${name} runs its arguments`,
       });
@@ -380,7 +380,7 @@ describe("invalid rules and actions", () => {
     // Other programs may have arguments that are not written out, also if their names look like that of a runner.
     for (const name of ["tool", "3node", "/bash/tool", "bashx", "xbash", "m", "linux"])
       expect(() =>
-        readActionRules({ version: 1, rules: [allowTool({ program: name, args: [{ one_of: ["x"] }] })] }),
+        readActionRules({ version: 1, rules: [allowTool({ program: name, args: [{ within: "/srv/x" }] })] }),
       ).not.to.throw();
     expect(() =>
       readActionRules({ version: 1, rules: [allowTool({ program: "bash", args: ["-c", "ls"] })] }),
