@@ -99,6 +99,24 @@ describe("a keeper that gets a newer signature of an instruction", () => {
     return { calls: await sent.promise, answer, ended };
   }
 
+  it("sends the next instructions of wallets alone if one of them burned gas and was late among others", async () => {
+    const { take, round } = await open();
+    await take(OLD);
+    await take(OLD, other);
+    const sent: number[] = [];
+    send = async (calls) => {
+      sent.push(calls.length);
+      const failed = calls.map((_, index) => ({ index, error: "WrongStatus" }));
+      return { ...outcome(...failed), tried: calls.length, gasUsed: 400_000n };
+    };
+    await round();
+    expect(sent).to.deep.equal([2]);
+    await round();
+    expect(sent, "alone").to.deep.equal([2, 1, 1]);
+    await round();
+    expect(sent, "each is known now").to.deep.equal([2, 1, 1, 2]);
+  });
+
   for (const error of [undefined, "InvalidSignature", "NotAuthorized", "WrongStatus"]) {
     it(`keeps it if the batch with the older one ends with ${error ?? "a failure without a reason"}`, async () => {
       for (const tries of [0, 1]) {

@@ -285,7 +285,9 @@ describe("a keeper among hostile wallets", () => {
         await keeper.release(one.hire, WORD);
         if (hasCompany) await keeper.release(good.hire, WORD);
         await keeper.round();
-        expect(await hasFailed(burner.address), `company: ${hasCompany}`).to.equal(true);
+        // Beside another late wallet nobody knows which of the two burned the gas, so both pay and none has failed.
+        expect(await hasFailed(burner.address), `company: ${hasCompany}`).to.equal(!hasCompany);
+        expect(await hasFailed(honest.address), `company: ${hasCompany}`).to.not.equal(true);
         const [lost, shared] = [await lostOf(burner.address), await lostOf(honest.address)];
         expect(lost + shared, `company: ${hasCompany}`).to.be.within(100_000, 160_000);
         expect(lost).to.be.at.least(hasCompany ? 50_000 : 100_000);

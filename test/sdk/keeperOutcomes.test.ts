@@ -167,6 +167,17 @@ describe("the outcome of an instruction that a keeper has", () => {
     expect(room(), "not forgotten after a day").to.equal(LIMIT - 21_001);
   });
 
+  it("is not held against a wallet that is late among others, because only the gas of all is known", async () => {
+    const { it: one, outcomes, room, isKept } = await open();
+    outcomes.setAside(one);
+    one.owed = 1_000;
+    const gas = { gas: 90_000, triedGas: 20_000, isOwn: false };
+    await outcomes.onFailure(one, { error: "WrongStatus", signature, ...gas });
+    expect([room(), one.owed, one.tries, isKept()]).to.deep.equal([LIMIT - 90_000, 1_000, 0, true]);
+    time += 86_400_000;
+    expect(room(), "forgotten after a day").to.equal(LIMIT);
+  });
+
   it("of a trial that was refused costs nothing, and is looked at eight times with doubling pauses", async () => {
     const { it: one, outcomes, room, isKept } = await open();
     for (let look = 1; look < 8; look++) {

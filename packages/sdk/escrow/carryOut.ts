@@ -38,7 +38,9 @@ export function createCarrier(parameters: CarryOutParameters) {
   const { setAside } = outcomes;
   /** The keys of the items that are in a batch, until the result of each is recorded. */
   const sending = new Set<string>();
-  const send = createSending(parameters, outcomes, sending);
+  /** Wallets that may have burned gas before they were late. Their next items are sent alone, so that it is known. */
+  const suspects = new Set<Address>();
+  const send = createSending(parameters, outcomes, { sending, suspects });
   const { heldOf, goodOf } = createScreening(parameters.calls, outcomes);
   const turns = { release: createAllTurns(), refund: createAllTurns() };
 
@@ -59,9 +61,10 @@ export function createCarrier(parameters: CarryOutParameters) {
       book.find(it.key) === it && it.signature === signatures.get(it) && isFree(it);
     const sendAll = async (items: Instruction[], gasEach: bigint): Promise<void> => {
       const most = Math.min(maxBatch, Number(MAX_BATCH_GAS / (gasEach + 30_000n)));
-      const alone = items.filter(({ tries }) => tries > 0).map((it) => [it]);
+      const isAlone = ({ tries, signer }: Instruction): boolean => tries > 0 || suspects.has(signer);
+      const alone = items.filter(isAlone).map((it) => [it]);
       const together = chunksOf(
-        items.filter(({ tries }) => tries === 0),
+        items.filter((it) => !isAlone(it)),
         // A key's signature cannot burn gas, so this many items always fit.
         gasEach === GAS_EACH ? maxBatch : most,
       );
@@ -125,7 +128,7 @@ function createAllTurns() {
 function createSending(
   { book, batches, calls }: CarryOutParameters,
   { finish, onFailure, deleteNote }: ReturnType<typeof createOutcomes>,
-  sending: Set<string>,
+  { sending, suspects }: { sending: Set<string>; suspects: Set<Address> },
 ) {
   return async function send(
     chunk: Instruction[],
@@ -170,6 +173,7 @@ function createSending(
     // What is done does not wait for the question after the gas of the rest.
     for (const [at, it] of items.entries()) {
       if (at >= tried || failures.has(at)) continue;
+      suspects.delete(it.signer);
       await finish(it, it.kind === "release" ? "released" : "refunded");
       done(1);
     }
@@ -177,7 +181,13 @@ function createSending(
     for (const { index: at, error } of failed) {
       const it = items[at];
       const { signature, reservation, gasUsed: triedGas = 0 } = sent[at] ?? {};
-      if (it) await onFailure(it, { signature, error, gas: charges[at] ?? 0, triedGas, reservation });
+      if (it === undefined) continue;
+      const gas = charges[at] ?? 0;
+      // What an item burned is known only if it was alone. Among others only the sum is known.
+      const isOwn = items.length === 1;
+      if (isOwn) suspects.delete(it.signer);
+      else if (error === LATE && gas > triedGas) suspects.add(it.signer);
+      await onFailure(it, { signature, error, gas, triedGas, reservation, isOwn });
     }
   }
 }

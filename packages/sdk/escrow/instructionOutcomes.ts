@@ -41,6 +41,7 @@ export type OutcomesParameters = {
 /**
  * How an item failed on the chain: with which signature, how much gas it may have burned, and how much it used in its trial, to
  * a good end. `reservation`: the gas that was set aside for this attempt. A look at the item meanwhile may have given it back.
+ * `isOwn`: the item was alone in its batch, so it certainly burned this gas itself.
  */
 type Failure = {
   signature: Hex | undefined;
@@ -48,6 +49,7 @@ type Failure = {
   gas: number;
   triedGas: number;
   reservation?: Reservation | undefined;
+  isOwn?: boolean;
 };
 
 /** Records the result of an instruction, also in the gas account that pays for it. */
@@ -106,12 +108,12 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
 
   /** Records an item that failed on the chain. If its wallet has signed it again since, that signature is tried. */
   async function onFailure(it: Instruction, failure: Failure): Promise<void> {
-    const { signature, error, gas, triedGas, reservation = it.reservation } = failure;
+    const { signature, error, gas, triedGas, reservation = it.reservation, isOwn = true } = failure;
     if (it.reservation === reservation) it.reservation = undefined;
     const isLate = error === LATE;
     // A party of the hire can settle the escrow and so choose to be late. But who burns no more than a good instruction uses
-    // takes nothing from the keeper that way.
-    const isInnocent = isLate && gas <= triedGas;
+    // takes nothing from the keeper that way. Among other items it is not known who burned the gas.
+    const isInnocent = isLate && (gas <= triedGas || !isOwn);
     await reservation?.lose(gas + (isInnocent ? 0 : it.owed), !isInnocent);
     if (!isInnocent) it.owed = 0;
     // The next look at the escrow says how it ended.
