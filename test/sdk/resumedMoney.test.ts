@@ -22,6 +22,7 @@ const BEGUN = 1_800_000_000_000;
 /** The buyer gave the hire more time than its listing promises. */
 const PROMISED_MS = 1_000;
 const LATENCY_MS = 2_000;
+const DAY_MS = 86_400_000;
 const { account } = newWallet();
 const buyer_id = account.address.toLowerCase();
 const listing = {
@@ -152,7 +153,8 @@ describe("the money of a hire that is resumed", () => {
       });
       expect(resumed.did, String(atMs)).to.deep.equal(["recall 700", "release", "spend"]);
       expect(resumed.outcomes[0], String(atMs)).to.include({ isOver: true, money: "paid" });
-      expect(resumed.isOpen, String(atMs)).to.equal(false);
+      // The earlier result is not stored under the hire's key, so it is asked for again while it may still come.
+      expect(resumed.isOpen, String(atMs)).to.equal(seller !== FAILED);
     }
     const mode: Partial<BuyerMode> = { escrowOf, isOver };
     const worse = await resume({ entry: { isGood: true }, seller: DONE, verify: passed(false), mode });
@@ -295,20 +297,58 @@ describe("the money of a hire that is resumed", () => {
     expect([resumed.did, resumed.outcomes, resumed.isOpen]).to.deep.equal([[], [], true]);
   });
 
-  it("is booked when the chain shows its end, and only then the hire's key has the failure", async () => {
-    const endings: [(Conclusion & { money: "paid" | "none" }) | false, string, string][] = [
+  it("is booked when the chain shows its end, and only if it came back the hire's key has the failure at once", async () => {
+    const endings: [Awaited<ReturnType<BuyerMode["isOver"]>>, string, string][] = [
       [{ money: "none", book: "giveBack" }, "giveBack", "failed"],
-      [{ money: "paid", book: "spend" }, "spend", "failed"],
+      [{ money: "refunded", book: "giveBack" }, "giveBack", "failed"],
+      [{ money: "paid", book: "spend" }, "spend", "signed"],
+      // Without a client, a payment that has expired counts as spent.
+      [{ money: "authorized", book: "spend" }, "spend", "signed"],
       [false, "", "signed"],
     ];
     for (const [ending, booking, wanted] of endings) {
       const mode = { isOver: async () => ending };
       const { did, outcomes, isOpen, state } = await resume({ verify: passed(true), mode });
-      expect(did).to.deep.equal(["recall 700", ...(ending ? [booking] : [])]);
       const money = ending ? ending.money : "authorized";
-      expect(outcomes[0], booking).to.include({ isOver: ending !== false, money });
-      expect([isOpen, state], booking).to.deep.equal([ending === false, wanted]);
+      expect(did, money).to.deep.equal(["recall 700", ...(ending ? [booking] : [])]);
+      expect(outcomes[0], money).to.include({ isOver: ending !== false, money });
+      expect([isOpen, state], money).to.deep.equal([wanted === "signed", wanted]);
     }
+  });
+
+  it("is asked for its result again until a day after this was due, if the look that books it does not get the result", async () => {
+    const mode = { isOver: async () => ({ money: "paid", book: "spend" }) as const };
+    for (const latencyMs of [LATENCY_MS, 3 * DAY_MS])
+      for (const [verify, code] of [
+        [passed(true), "seller_timeout"],
+        [undefined, "verify_needed"],
+      ] as const) {
+        const request = { ...entry.request, max_latency_ms: latencyMs };
+        const { did, context, journal, kept } = await openNext({ entry: { request }, mode });
+        const look = async (atMs: number) => {
+          context.now = () => BEGUN + atMs;
+          const [outcome] = await resumeHires(context, verify as Verify | undefined);
+          expect(outcome, code).to.include({ isOver: true, money: "paid" });
+          expect(outcome, code).to.have.nested.property("error.code", code);
+          return [(await kept.get("order-17"))?.state, (await journal.get("hire/job_1")) !== undefined];
+        };
+        for (const atMs of [0, latencyMs + DAY_MS - 1])
+          expect(await look(atMs), code).to.deep.equal(["signed", true]);
+        expect(await look(latencyMs + DAY_MS), code).to.deep.equal(["failed", false]);
+        expect(
+          did.filter((what) => what.startsWith("recall")),
+          "its amount is reserved once",
+        ).to.have.length(1);
+      }
+  });
+
+  it("gives its result to the next look, if the look that books it lacks the check", async () => {
+    const mode = { isOver: async () => ({ money: "paid", book: "spend" }) as const };
+    const { context, journal } = await openNext({ seller: DONE, mode });
+    const [outcome] = await resumeHires(context);
+    expect(outcome).to.have.nested.property("error.code", "verify_needed");
+    expect((await resumeHires(context, goodOf))[0]).to.have.nested.property("hire.result.result", 1);
+    expect(await journal.get("hire/job_1")).to.equal(undefined);
   });
 
   it("stays open if relay and chain do not answer", async () => {
@@ -747,6 +787,7 @@ describe("the money of a hire that is resumed", () => {
     const cases = [
       { seller: FAILED, ending: { money: "paid", book: "spend" } },
       { seller: NOT_KNOWN, ending: { money: "none", book: "giveBack" } },
+      { seller: NOT_KNOWN, ending: { money: "refunded", book: "giveBack" } },
     ] as const;
     for (const { seller, ending } of cases) {
       const mode = { isOver: async () => ending };

@@ -36,6 +36,9 @@ export type OnOutcome = (outcome: ResumedHire | undefined, left: number) => void
 const LOOK_MS = 5_000;
 const RESUME_MS = LOOK_MS + 2 * SETTLE_MS;
 
+/** How long a result that was paid for is asked for again after it was due, in milliseconds. */
+const STILL_COMES_MS = 86_400_000;
+
 /** How many hires are resumed at the same time, so that a seller that hangs does not delay the others. */
 const AT_ONCE = 8;
 
@@ -45,9 +48,10 @@ const AT_ONCE = 8;
  * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in the
  * journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was paid. If
  * a result had passed before and only its release did not get through, the money is released, whatever the seller
- * answers now. A hire whose money is booked and whose result is not stored under its key stays in the journal while only a
- * silent seller or a missing check is in the way. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error,
- * and stays in the journal. Reports that wait for the ledger are sent too.
+ * answers now. A hire with a key that was paid for, and whose result is not stored under its key, stays in the journal
+ * until a day after its result was due while only a silent seller or a missing check is in the way. Hires that run in
+ * this process are left alone. A hire that cannot be resumed is returned with an error, and stays in the journal.
+ * Reports that wait for the ledger are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check wait,
  * because only this check may release their money. A hire whose result had passed before does not wait
@@ -119,7 +123,7 @@ async function resumeEntry(
       verify ?? context.verifiers.get(jobId),
       deadline,
     );
-    if (entry.key === undefined || (isBooked && mayStillCome(resumed))) return resumed;
+    if (entry.key === undefined || mayStillCome(entry, resumed, context.now())) return resumed;
     await keep(context, entry.key, resumed);
     await endIfSettled(context, entry.key, jobId);
     return resumed;
@@ -130,11 +134,18 @@ async function resumeEntry(
 }
 
 /**
- * Whether the result of a booked hire may still come: it was paid for, and only this look did not get or judge it. The hire
- * then stays in the journal, at most until its key is forgotten.
+ * Whether the result of a hire whose money is gone may still come: only this look did not get or judge it. The hire then
+ * stays in the journal, also if this look has booked its money.
  */
-function mayStillCome(resumed: ResumedHire): boolean {
-  return "error" in resumed && !isFinal(resumed.error) && resumed.money !== "none";
+function mayStillCome(entry: JournalEntry, resumed: ResumedHire, now: number): boolean {
+  if (!("error" in resumed) || isFinal(resumed.error)) return false;
+  const isGone = resumed.money === "paid" || resumed.money === "authorized";
+  return isGone && now < entry.startedAt + maxLatencyOf(entry) + STILL_COMES_MS;
+}
+
+/** How long the buyer gives the seller for the result, in milliseconds. */
+function maxLatencyOf({ request, listing }: JournalEntry): number {
+  return request.max_latency_ms ?? listing.max_latency_ms;
 }
 
 /** The outcome of a hire that could not be resumed, for example because the budget's database does not answer. */
@@ -178,7 +189,7 @@ async function resumeOne(
   deadline: Deadline,
 ): Promise<ResumedHire> {
   const { jobId, hireId, listing, request, judge } = entry;
-  const maxLatencyMs = request.max_latency_ms ?? listing.max_latency_ms;
+  const maxLatencyMs = maxLatencyOf(entry);
   const lookUntil = performance.now() + LOOK_MS;
   const hiring: Hiring = {
     context,
