@@ -362,8 +362,8 @@ describe("a process that ends at any of its writes, and the next process,", func
 
   it("of a buyer, a day later: the paid amounts are booked, no hire is left open, and no result is lost", async () => {
     expect(ended).to.have.length.above(30);
-    // All earlier signatures have expired, and the earlier sellers are gone.
-    await world.chain.passTo((await world.chain.now()) + DAY_S);
+    // All earlier signatures have expired, and the earlier sellers are gone. No result is asked for again.
+    await world.chain.passTo((await world.chain.now()) + DAY_S + 3_600);
     await followChain();
     for (const { scene, at, paid, order } of ended) {
       await buyerOf(scene, chainAhead).resume();
