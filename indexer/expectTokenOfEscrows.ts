@@ -8,8 +8,6 @@ import { hasCode } from "./hasCode.ts";
 import { loggedReason } from "./publicReason.ts";
 import { tryAgain } from "./tryAgain.ts";
 
-class NoCodeError extends Error {}
-
 const PATIENCE_MS = 30_000;
 
 /** The milliseconds after each attempt but the last. */
@@ -21,10 +19,10 @@ const PAUSES = [250, 1_000, 4_000, 16_000];
  * token nobody can read is refused for the same reason.
  *
  * @param options.pauses the milliseconds after each attempt to read from the chain, but the last
- * @returns the escrows that are not deployed. Each attempt said so: a node of the chain that lags behind does not have the
- * code of a contract yet
+ * @returns the escrows that are not deployed. Most attempts said so, and none saw code: a node of the chain that lags behind
+ * does not have the code of a contract yet
  * @throws InvalidInputError naming each escrow of another token
- * @throws TallystickError `escrow_token_unknown` naming the first escrow that gives no answer after all attempts
+ * @throws TallystickError `escrow_token_unknown` naming an escrow that gives no answer after all attempts
  */
 export async function expectTokenOfEscrows(
   { rpcUrl, token, params }: Pick<IndexerConfig, "rpcUrl" | "token" | "params">,
@@ -33,24 +31,20 @@ export async function expectTokenOfEscrows(
   const fetchFn = fetchWithin(PATIENCE_MS);
   const transport = http(rpcUrl, { timeout: PATIENCE_MS, fetchFn, retryCount: 0 });
   const client = createPublicClient({ transport });
-  const tokenOf = async (address: Address): Promise<string> => {
-    if (!(await hasCode(client, address))) throw new NoCodeError("it has no code");
-    const call = { address, abi: hireEscrowAbi, functionName: "token" } as const;
-    return (await client.readContract(call)).toLowerCase();
-  };
-  const issues: InputIssue[] = [];
-  const missing: Address[] = [];
-  for (const escrow of Object.keys(params.escrows) as Address[]) {
-    const what = `read the token of the escrow ${escrow}`;
-    let isAbsent = true;
-    const ask = () =>
-      tokenOf(escrow).catch((error: unknown) => {
-        isAbsent &&= error instanceof NoCodeError;
-        throw error;
-      });
-    const its = await tryAgain(what, signal, ask, pauses).catch((error: unknown) => {
+  const tokenOf = async (escrow: Address): Promise<string | undefined> => {
+    const seen = { absent: 0, hasCode: false };
+    const ask = async (): Promise<string> => {
+      if (!(await hasCode(client, escrow))) {
+        seen.absent++;
+        throw new Error("it has no code");
+      }
+      seen.hasCode = true;
+      const call = { address: escrow, abi: hireEscrowAbi, functionName: "token" } as const;
+      return (await client.readContract(call)).toLowerCase();
+    };
+    return await tryAgain(`read the token of the escrow ${escrow}`, signal, ask, pauses).catch((error) => {
       signal.throwIfAborted();
-      if (isAbsent) return undefined;
+      if (!seen.hasCode && 2 * seen.absent > pauses.length + 1) return undefined;
       throw new TallystickError({
         code: "escrow_token_unknown",
         message: `The token of the escrow ${escrow} could not be read.`,
@@ -59,6 +53,14 @@ export async function expectTokenOfEscrows(
         cause: loggedReason(error),
       });
     });
+  };
+  const escrows = Object.keys(params.escrows) as Address[];
+  // Each escrow may use up all attempts, so all are asked at once.
+  const tokens = await Promise.all(escrows.map(tokenOf));
+  const issues: InputIssue[] = [];
+  const missing: Address[] = [];
+  for (const [n, escrow] of escrows.entries()) {
+    const its = tokens[n];
     if (its === undefined) missing.push(escrow);
     else if (its !== token)
       issues.push({

@@ -1,6 +1,6 @@
 import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Connection } from "./graphql/context.ts";
-import { FREE_SKIPS } from "./rows/list.ts";
+import { FREE_SKIPS, SKIPPING_POINTS } from "./rows/list.ts";
 
 /**
  * This many lines or digests cost a client one point, in addition to the price of the request. This many bytes of
@@ -37,9 +37,9 @@ export function chargeListings(
   charge(env, skipped / SKIPPED_PER_POINT + sorted / SORTED_PER_POINT);
 }
 
-/** Charges a client for the rows that a list left out, because nobody may notice them. */
+/** Charges a client for a list that leaves out the rows which nobody may notice. */
 export function chargeSkipped(env: unknown, skipped: number): void {
-  charge(env, skipped / FREE_SKIPS);
+  charge(env, SKIPPING_POINTS + skipped / FREE_SKIPS);
 }
 
 function charge(env: unknown, points: number): void {

@@ -86,26 +86,26 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     return undefined;
   }
 
+  /** Whether a payment to an auditor can be decided: none is on its way, and the node knows all that were made. */
+  async function isFree({ auditor, paid }: AuditorAccount): Promise<boolean> {
+    if ((await read(keyOf(auditor))) !== undefined) return false;
+    const known = await read<{ paid: string }>(`paid/${auditor}`);
+    if (known === "damaged") return false;
+    // The node may not have read the last payment yet. With its answer the desk could pay the same amount twice.
+    if (known === undefined || paid >= BigInt(known.paid)) return true;
+    const message =
+      "The node does not know a payment to this auditor yet, so this round decides no payment to the auditor.";
+    log(message, { auditor, paid });
+    return false;
+  }
+
   /**
-   * Decides a payment.
+   * Decides a payment to an auditor that {@link isFree}.
    *
    * @param part undefined: the whole debt is paid
    * @returns whether a payment to this auditor is on its way now
    */
   async function begin({ auditor, accrued, paid }: AuditorAccount, part?: Part): Promise<boolean> {
-    const known = await read<{ paid: string }>(`paid/${auditor}`);
-    if (known === "damaged") return false;
-    // The node may not have read the last payment yet. With its answer the desk could pay the same amount twice.
-    if (known !== undefined && paid < BigInt(known.paid)) {
-      log(
-        "The node does not know a payment to this auditor yet, so this round decides no payment to the auditor.",
-        {
-          auditor,
-          paid,
-        },
-      );
-      return false;
-    }
     const debt = accrued - paid;
     const nonce = paymentNonce(network, { pool: address, auditor, paid });
     const { isUsed, time } = await stateOf(nonce, 1);
@@ -139,15 +139,15 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
      * Decides payments to the auditors to whom the pool owes `least` or more. The amounts in `accounts` must be final.
      * Every auditor has the same share of the budget, and what one does not need is shared by the others. So a debt of
      * nearly the whole budget does not use up what would have paid many. A debt above its share is paid in parts, before all
-     * others, the largest first. So somebody who earns with many keys cannot take all that a large debt would get. The parts
+     * others, the largest first and at most ten at once, so that many debts do not get crumbs. So somebody who earns with many keys cannot take all that a large debt would get. The parts
      * leave the others what they are owed, and enough of the budget for later debts of the period.
      */
     pay: async (accounts: readonly AuditorAccount[], signal: AbortSignal): Promise<PaymentRound> => {
       const due: AuditorAccount[] = [];
       for (const account of accounts) {
         signal.throwIfAborted();
-        const isDue = account.accrued - account.paid >= least;
-        if (isDue && (await read(keyOf(account.auditor))) === undefined) due.push(account);
+        // An auditor that cannot be paid in this round takes no share of the budget.
+        if (debtOf(account) >= least && (await isFree(account))) due.push(account);
       }
       return await payDue(due, { begin, budget, log, signal });
     },
@@ -170,6 +170,9 @@ function reader(store: KeyValueStore, log: Log) {
 }
 
 export type PaymentDesk = ReturnType<typeof createPaymentDesk>;
+
+/** The most debts among which the budget for parts is shared at once. A transfer costs gas, however small its part is. */
+const MAX_SHARES = 10;
 
 /** What a part of a debt must leave: equal shares for `among` debts, this one included, and `kept` for whole payments. */
 type Part = { among: number; kept: bigint };
@@ -227,7 +230,9 @@ async function payDue(
     whole++;
   }
   const large = rising.slice(whole).reverse();
-  for (const [n, account] of large.entries()) await tryToBegin(account, { among: large.length - n, kept });
+  const shares = Math.min(large.length, MAX_SHARES);
+  for (const [n, account] of large.entries())
+    await tryToBegin(account, { among: Math.max(1, shares - n), kept });
   for (const account of rising.slice(0, whole)) await tryToBegin(account);
   return round;
 }

@@ -325,6 +325,47 @@ describe("the payments of an auditors' pool", () => {
     expect(await transfers(few)).to.deep.equal([[], [1_000n]]);
   });
 
+  it("leave no share of the budget to an auditor that gets nothing in this round", async () => {
+    const debts: [bigint, bigint] = [15_000n, 90_000n];
+    const damaged = await open();
+    const key = `paid/${damaged.auditors[0].address}`;
+    const get = async <T>(asked: string): Promise<T | undefined> => {
+      if (asked === key) throw new TallystickError({ code: "unreadable_value", message: key });
+      return await damaged.store.get<T>(asked);
+    };
+    const store = { ...damaged.store, get };
+    expect(await round(deskOf({ ...damaged, store }, { limit: 40_000n }), damaged, debts)).to.include({
+      waiting: 1,
+      refused: 0,
+    });
+    expect(await transfers(damaged)).to.deep.equal([[], [40_000n]]);
+
+    const behind = await open();
+    await behind.store.put(`paid/${behind.auditors[0].address}`, { paid: "1" });
+    await round(deskOf(behind, { limit: 40_000n }), behind, debts);
+    expect(await transfers(behind)).to.deep.equal([[], [40_000n]]);
+  });
+
+  it("of parts reach ten of many large debts at once, and the others later", async () => {
+    const { store, pool } = await open();
+    const auditors = Array.from({ length: 20 }, newWallet);
+    const paid = new Map<Wallet, bigint>();
+    for (const period of [1n, 2n]) {
+      const desk = deskOf({ store, pool }, { limit: period * 40_000n });
+      const accounts = await accountsOf(
+        chain,
+        pool,
+        auditors.map((it) => [it, 90_000n]),
+      );
+      expect((await desk.pay(accounts, forever)).waiting).to.equal(10);
+      await desk.follow(forever);
+    }
+    for (const auditor of auditors)
+      for (const part of await transfersTo(chain, pool, auditor))
+        paid.set(auditor, (paid.get(auditor) ?? 0n) + part);
+    expect([...paid.values()]).to.deep.equal(Array(20).fill(4_000n));
+  });
+
   it("of a part reach the auditor once, and are booked once, even if the process ends at any write", async () => {
     await endAtEveryWrite<Scene>({
       open,

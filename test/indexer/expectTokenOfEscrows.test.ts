@@ -14,6 +14,8 @@ const FAKE = `0x${"fa".repeat(20)}` as const;
 const MUTE = `0x${"e0".repeat(20)}` as const;
 const MISSING = `0x${"a1".repeat(20)}` as const;
 
+type Fault = { status: number; text: string };
+
 describe("the escrows that a node follows", () => {
   const tokenOf: { [escrow: string]: string } = { [ESCROW]: TOKEN, [FAKE]: OTHER };
   let server: Server;
@@ -21,14 +23,17 @@ describe("the escrows that a node follows", () => {
   const process = globalThis as { PONDER_COMMON?: unknown };
   const warned: LogFields[] = [];
   /** What the RPC answers to its next questions, in place of the truth. */
-  const faults: (() => { status: number; text: string })[] = [];
+  const faults: (() => Fault | Promise<undefined> | undefined)[] = [];
+
+  const noCode = () => ({ status: 200, text: JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x" }) });
+  const busy = () => ({ status: 503, text: "" });
 
   before(async () => {
     server = createServer(async (request, response) => {
       const pieces: Buffer[] = [];
       for await (const piece of request) pieces.push(piece);
       const { id, method, params } = JSON.parse(Buffer.concat(pieces).toString());
-      const fault = faults.shift()?.();
+      const fault = await faults.shift()?.();
       if (fault !== undefined) return response.writeHead(fault.status).end(fault.text);
       const tell = (result: string) => response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
       if (method === "eth_getCode") return tell(params[0] === MISSING ? "0x" : "0x60");
@@ -63,15 +68,44 @@ describe("the escrows that a node follows", () => {
   });
 
   it("are not taken for missing ones if only some of the answers come from a node that lags behind", async () => {
-    const noCode = () => ({ status: 200, text: JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x" }) });
     faults.push(noCode, noCode);
     expect(await check(ESCROW)).to.deep.equal([]);
     faults.push(noCode);
     expect(await check(FAKE).catch((it) => it.code)).to.equal("invalid_configuration");
-    // The chain's node fails once. So nobody knows whether the contract is there.
-    faults.push(noCode, () => ({ status: 503, text: "" }), noCode);
+    // The last attempt finds the contract, and not its token. So the contract is there.
+    faults.push(noCode, noCode, () => undefined, busy);
     expect(await check(ESCROW).catch((it) => it.code)).to.equal("escrow_token_unknown");
     expect(faults).to.have.length(0);
+  });
+
+  it("are taken for missing ones if most answers say so, although the chain's node refuses some questions", async () => {
+    for (const answers of [
+      [noCode, busy, noCode],
+      [busy, noCode, noCode],
+      [noCode, noCode, busy],
+    ]) {
+      faults.push(...answers);
+      expect(await check(MISSING)).to.deep.equal([MISSING]);
+      expect(faults).to.have.length(0);
+    }
+    faults.push(noCode, busy, busy);
+    expect(await check(MISSING).catch((it) => it.code)).to.equal("escrow_token_unknown");
+    expect(faults).to.have.length(0);
+  });
+
+  it("are asked all at once, so that each missing one does not delay the others", async () => {
+    let isAsked: () => void = () => {};
+    const bothAsked = new Promise<void>((resolve) => {
+      let asked = 0;
+      isAsked = () => ++asked === 2 && resolve();
+    });
+    // No question gets its answer before the other one is asked.
+    const late = () => {
+      isAsked();
+      return bothAsked.then(() => undefined);
+    };
+    faults.push(late, late);
+    expect(await check(ESCROW, MISSING)).to.deep.equal([MISSING]);
   });
 
   it("are refused if nobody can read their token, and are asked again before that", async () => {

@@ -470,6 +470,61 @@ describe("an agent's own monitoring", () => {
     expect(third.map(({ problem }) => problem)).to.deep.equal([null, null, null]);
   });
 
+  it("is asked of as many as there was time for, although a process ended in the middle of a round since", async () => {
+    const store = memoryStore();
+    const clock = { now: 100_000 };
+    const node = { isStuck: false };
+    const asked: string[] = [];
+    const draws: number[] = [];
+    const isStuck = Promise.withResolvers<void>();
+    const open = () =>
+      openMonitoringDesk(store, {
+        ...{ policy: openPolicy, leaveOut: [], userAgent: "test", resolve: async () => ["10.0.0.1"] },
+        ...{
+          pacer,
+          now: () => clock.now,
+          pause: async () => {},
+          log: () => {},
+          random: () => draws.shift() ?? 0,
+        },
+        send: async () => {},
+        signal: new AbortController().signal,
+        ask: async ({ url }) => {
+          const isRobots = url.endsWith("/robots.txt");
+          // Each answer takes longer than a round may.
+          if (!isRobots) clock.now += 21 * 3_600;
+          if (!isRobots) asked.push(url);
+          return {
+            status: isRobots ? 404 : 200,
+            headers: new Headers(),
+            isCut: false,
+            text: said(0.95, 1_000),
+          };
+        },
+        monitored: async function* () {
+          if (node.isStuck) {
+            isStuck.resolve();
+            await new Promise(() => {});
+          }
+          for (const n of [1, 2, 3]) yield { agent: `0x${n}`, endpoint: `https://h.example/${n}`, measured };
+        },
+      });
+    const problems = async () => (await open()).reports().map(({ problem }) => problem);
+    await (await open()).round();
+    expect(await problems()).to.deep.equal([null, "no_time", "no_time"]);
+    clock.now += 86_400;
+    node.isStuck = true;
+    void (await open()).round();
+    await isStuck.promise;
+    clock.now += 86_400;
+    node.isStuck = false;
+    // Each agent has a third of a chance. The round would have a place for all of them.
+    draws.push(0.9, 0.1, 0.1);
+    await (await open()).round();
+    expect(await problems()).to.deep.equal(["not_drawn", null, "not_drawn"]);
+    expect(asked).to.have.length(2);
+  });
+
   it("waits for its turn while a look at the same address is under way", async () => {
     const look = Promise.withResolvers<void>();
     const own = new Pacer({ perSecond: 100 });

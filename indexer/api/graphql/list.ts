@@ -1,5 +1,13 @@
 import { writePlace } from "../cursor.ts";
-import { countRows, estimateRows, FREE_SKIPS, placeKinds, type RowList, readPage } from "../rows/list.ts";
+import {
+  countRows,
+  estimateRows,
+  FREE_SKIPS,
+  placeKinds,
+  type RowList,
+  readPage,
+  SKIPPING_POINTS,
+} from "../rows/list.ts";
 import type { ListCount } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { readCursor } from "./cursor.ts";
@@ -28,6 +36,7 @@ export async function listPage<Row, Node = Row>(
   const { size, backward, cursor } = readPageArgs(args);
   const after = cursor === null ? null : readCursor(cursor, placeKinds(list));
   context.takeRows(size);
+  if (list.open !== undefined && size > 0) context.charge(SKIPPING_POINTS);
   const { rows, end, more, skipped } = await readPage(context, list, { size, backward, after });
   // Points, and no rows of the limit: its error would tell strangers about rows that they may not notice.
   context.charge(skipped / FREE_SKIPS);

@@ -90,8 +90,14 @@ export const MAX_COUNT = 10_000;
 /** Rows that a count may look at for one row of the request's limit. They are not sent to anybody. */
 const LOOKS_PER_ROW = 50;
 
-/** Skipped rows that cost the client one point. Fewer are free. */
+/** Skipped rows that cost the client one point. Fewer cost nothing beside {@link SKIPPING_POINTS}. */
 export const FREE_SKIPS = 2_500;
+
+/**
+ * What the client pays for each list that may skip rows, however many it skips. Otherwise one query could skip a few thousand
+ * rows in each of a hundred lists for nothing.
+ */
+export const SKIPPING_POINTS = 1;
 
 /** The lists of one name that one statement counts. */
 const COUNTED_TOGETHER = 10;
@@ -288,7 +294,7 @@ async function lookAt(
   });
   const sumOf = (name: "found" | "looked_at") => rows.reduce((sum, it) => sum + Number(it[name]), 0);
   const [found, lookedAt] = [sumOf("found"), sumOf("looked_at")];
-  if (hidesRows) charge(chargedSkips(lookedAt - found) / FREE_SKIPS);
+  if (hidesRows) charge(SKIPPING_POINTS + chargedSkips(lookedAt - found) / FREE_SKIPS);
   // The number is rounded up to whole rows, so that the limit does not reveal the exact length of a private list.
   takeRows(Math.ceil((hidesRows ? found : lookedAt) / LOOKS_PER_ROW));
   return rows;

@@ -80,10 +80,13 @@ export const dataLookupWebSearch = defineCapability({
     is_about_the_query: {
       since: "v1",
       test: ({ input, output }) => {
-        const wanted = wordsOf(input.query);
+        const words = wordsOf(input.query);
+        // Many Korean nouns have one syllable. A longer word of the query says more than such a noun.
+        const partsOf = words.size > 0 ? wordsOf : syllablesOf;
+        const wanted = words.size > 0 ? words : syllablesOf(input.query);
         if (wanted.size === 0) return undefined;
         const about = output.results.filter(({ url, title, snippet }) => {
-          const found = wordsOf(`${title} ${snippet} ${url}`);
+          const found = partsOf(`${title} ${snippet} ${url}`);
           return [...wanted].some((word) => found.has(word));
         });
         return about.length * 2 >= output.results.length
@@ -97,22 +100,38 @@ export const dataLookupWebSearch = defineCapability({
 /** The words of a text and their stems. Two texts on one subject have at least one of them in common. */
 function wordsOf(text: string): Set<string> {
   // The plural of a short word counts as the word itself: "cats" finds "Cat breeds".
-  const bare = plain(text)
-    // `plain` takes Korean syllables apart.
-    .normalize("NFC")
-    .replace(/\b([a-z]{3,4})s\b/g, (word, one) => (STOP.has(word) ? word : one));
+  const bare = composed(text).replace(/\b([a-z]{3,4})s\b/g, (word, one) => (STOP.has(word) ? word : one));
   const words = stemsOf(bare);
   for (const word of bare.split(" ")) {
     if ([...word].length > 1 && !STOP.has(word)) words.add(word);
     // Korean writes particles and other words together with a word: the weather of Seoul is 서울의 날씨 or 서울날씨.
     for (const [run] of word.matchAll(/\p{Script=Hangul}+/gu))
-      for (let at = 0; at + 2 <= run.length; at++) words.add(run.slice(at, at + 2));
+      for (let at = 0; at + 2 <= run.length; at++) {
+        const pair = run.slice(at, at + 2);
+        if (at === 0 || !KOREAN_ENDINGS.has(pair)) words.add(pair);
+      }
     // These scripts have no spaces between words.
     if (/[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(word))
       for (let at = 0; at + 4 <= word.length; at++) words.add(word.slice(at, at + 4));
   }
   return words;
 }
+
+function syllablesOf(text: string): Set<string> {
+  return new Set(composed(text).match(/[가-힣]/g));
+}
+
+/** `plain` takes Korean syllables apart. */
+function composed(text: string): string {
+  return plain(text).normalize("NFC");
+}
+
+/** Particles and endings. Texts on different subjects have them in common. At the beginning of a word they may be a noun. */
+const KOREAN_ENDINGS = new Set(
+  "에서 으로 에게 까지 부터 하는 하기 하고 해서 한다 했다 니다 습니 입니 합니 됩니 이다 있는 있다 없는 되는 된다".split(
+    " ",
+  ),
+);
 
 const STOP = new Set(
   "a an at as be by do go he if in is it me my no of on or so to up us we am de la le el il un en et du au al im zu the and for with how what from that this does are was who why when come der die das und les des per che con una los las".split(

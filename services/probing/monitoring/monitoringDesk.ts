@@ -20,7 +20,10 @@ const KEEP_SECONDS = 7 * DAY;
 const KEPT = "monitoring/reports";
 
 type Kept = {
+  /** When the last round began, also if its process ended before it noted a report. */
   startedAt: number;
+  /** When the round began to which the reports belong. */
+  reportsOf: number;
   reports: MonitoringReport[];
   told: ReportedDifferences;
   waiting: RecordBody[];
@@ -62,7 +65,8 @@ export async function openMonitoringDesk(
   const { now, signal, log, send } = parameters;
   const stored = await store.get<Partial<Kept>>(KEPT);
   let kept: Kept = {
-    ...{ startedAt: 0, reports: [], told: {}, waiting: [], optedOut: [] },
+    // An earlier version stored only one of the two times.
+    ...{ startedAt: 0, reportsOf: stored?.startedAt ?? 0, reports: [], told: {}, waiting: [], optedOut: [] },
     ...{ answered: answeredIn(stored?.reports ?? []), ...stored },
   };
 
@@ -82,7 +86,7 @@ export async function openMonitoringDesk(
       hasAsked = true;
       return parameters.ask(question);
     };
-    const given = { ...parameters, ask, monitored: parameters.monitored(), lastBegan: kept.startedAt };
+    const given = { ...parameters, ask, monitored: parameters.monitored(), lastBegan: kept.reportsOf };
     const round = monitoringRound({ ...given, before: kept.reports, optedOut, answered, until }, (report) => {
       reports.push(report);
     });
@@ -103,7 +107,15 @@ export async function openMonitoringDesk(
     if (isCut) reports.push(...kept.reports.filter((it) => !seen.has(it.agent) && isNew(it)));
     // This is stored before anything is sent. After a crash the next process sends the same records.
     const waiting = [...kept.waiting, ...bodies].slice(-MAX_WAITING);
-    kept = { startedAt, reports, told, waiting, optedOut: [...optedOut], answered: [...answered] };
+    kept = {
+      startedAt,
+      reportsOf: startedAt,
+      reports,
+      told,
+      waiting,
+      optedOut: [...optedOut],
+      answered: [...answered],
+    };
     await store.put(KEPT, kept);
     if (failure !== undefined) throw failure.error;
   }

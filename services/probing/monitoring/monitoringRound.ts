@@ -43,7 +43,7 @@ export type MonitoringParameters = {
   userAgent: string;
   /** The reports of the last round. If it was cut short, the earlier ones of agents to whom it did not come too. */
   before?: readonly MonitoringReport[];
-  /** When the last round began, in unix seconds. */
+  /** When the round began to which the newest of these reports belong, in unix seconds. */
   lastBegan?: number;
   /**
    * The origins that asked probers to stay away when their robots.txt was last read. The round changes it. It must outlive

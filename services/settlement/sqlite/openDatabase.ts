@@ -6,7 +6,7 @@ import { isOfTheDisk } from "./isOfTheDisk.ts";
 /** SQLite's primary result codes for a file that is damaged, or is no database. */
 const OF_DAMAGE: readonly number[] = [11, 26];
 
-/** SQLite's primary result code for an input or output error. A disk that gives it may have lost rows. */
+/** SQLite's primary result code for an input or output error. A full disk and missing permissions may give it too. */
 const IO_ERROR = 10;
 
 export type DatabaseFile = {
@@ -44,7 +44,7 @@ export function openDatabase({ folder, name, tables, loss, migrate }: DatabaseFi
         message: `${file} cannot be opened or brought up to date: ${(error as Error).message}.`,
         hint:
           errcode !== undefined && (errcode & 0xff) === IO_ERROR
-            ? "Check its disk. If the disk is damaged, restore the file from a copy that was made while the service was stopped."
+            ? "Check its disk (space, permissions, health), and start the service again. Only if the file is damaged, restore it from a copy that was made while the service was stopped."
             : "Make room on its disk, and let the service read and write there. Then start it again: no row was lost.",
         cause: error,
       });

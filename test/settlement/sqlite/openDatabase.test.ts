@@ -74,7 +74,7 @@ describe("a database beside the ledger", () => {
         .to.throw("disk I/O error")
         .that.includes({
           code: "database_unavailable",
-          hint: "Check its disk. If the disk is damaged, restore the file from a copy that was made while the service was stopped.",
+          hint: "Check its disk (space, permissions, health), and start the service again. Only if the file is damaged, restore it from a copy that was made while the service was stopped.",
         });
     }
   });

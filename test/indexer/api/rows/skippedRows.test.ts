@@ -155,11 +155,11 @@ describe("the rows that a list skips, because nobody may notice them", () => {
     return { page, count: { ...taken, count } };
   }
 
-  /** The points for the page of the buyer's counterparties, by REST. */
-  async function pointsOfRest(): Promise<number> {
+  /** The points for a page of counterparties, by REST. */
+  async function pointsOfRest(id = BUYER, side = "buyer"): Promise<number> {
     const before = points();
     const { port } = server.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}/v1/agents/${BUYER}/counterparties?as=buyer&limit=5`;
+    const url = `http://127.0.0.1:${port}/v1/agents/${id}/counterparties?as=${side}&limit=5`;
     const answer = await fetch(url, { headers: { connection: "close" } });
     expect(answer.status).to.equal(200);
     await answer.text();
@@ -173,15 +173,35 @@ describe("the rows that a list skips, because nobody may notice them", () => {
         const count = 60 - secret.length;
         const rows = [0, Math.ceil(count / 50)];
         expect(await pricesOf(list())).to.deep.equal({
-          page: { rows: [5], points: 0 },
-          count: { rows, points: 0, count },
+          page: { rows: [5], points: 1 },
+          count: { rows, points: 1, count },
         });
       }
       expect((await leadersAfter(api.database.db, "text.task", undefined, 6)).skipped).to.equal(0);
     }
   });
 
-  it("cost a point for each 2,500, and no row of a query's limit, whose error would show them", async () => {
+  it("make a list cost a point, however few they are, and no list that skips nobody", async () => {
+    const { page, count } = await pricesOf(
+      counterpartyList({ id: BUYER, privateListings: 0 }, "seller") as never,
+    );
+    expect([page.points, count.points]).to.deep.equal([0, 0]);
+    const taken: number[] = [];
+    const context = { takeRows: () => {}, charge: (points: number) => void taken.push(points) };
+    await listPage({ first: 0 }, context as unknown as QueryContext, leaderList("text.task"));
+    expect(
+      taken.reduce((sum, it) => sum + it, 0),
+      "a page without rows",
+    ).to.equal(0);
+    // Neither list has a row.
+    const nobody = SELLERS[0];
+    expect((await pointsOfRest(nobody, "buyer")) - (await pointsOfRest(BUYER, "seller"))).to.be.closeTo(
+      1,
+      1e-6,
+    );
+  });
+
+  it("cost a point for each 2,500 beside the one for the list, and no row of a query's limit, whose error would show them", async () => {
     await crowd(0, true);
     const alone = await pointsOfRest();
     for (const [rows, price] of [
@@ -192,9 +212,9 @@ describe("the rows that a list skips, because nobody may notice them", () => {
       const { db } = api.database;
       for (const [list] of Object.values(lists)) {
         const { page, count } = await pricesOf(list());
-        expect(page).to.deep.equal({ rows: [5], points: price });
+        expect(page).to.deep.equal({ rows: [5], points: 1 + price });
         // The list has one more row of this seller, its own.
-        expect(count).to.deep.equal({ rows: [0, 2], points: 1, count: 59 });
+        expect(count).to.deep.equal({ rows: [0, 2], points: 2, count: 59 });
         const part = { size: 5, backward: false, after: null };
         const { skipped } = await readPage<never>({ db, batches: new Map() }, list(), part);
         expect(skipped).to.equal(2_500 * price);
