@@ -106,7 +106,7 @@ describe("a keeper that gets a newer signature of an instruction", () => {
     const sent: number[] = [];
     send = async (calls) => {
       sent.push(calls.length);
-      const failed = calls.map((_, index) => ({ index, error: "WrongStatus" }));
+      const failed = calls.map((_, index) => ({ index, error: "WrongStatus", reason: "0x" as const }));
       return { ...outcome(...failed), tried: calls.length, gasUsed: 400_000n };
     };
     await round();
