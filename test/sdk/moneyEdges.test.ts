@@ -66,6 +66,13 @@ describe("boundary cases of a hire's money", () => {
       expect((await (await buyerAt(100)).resume())[0]).to.include({ isOver: false, money: "authorized" });
       expect((await (await buyerAt(200)).resume())[0]).to.include({ isOver: true, money: "authorized" });
       expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+      // The seller is asked for the result for a day more.
+      expect(await journal.keys("hire")).to.have.length(1);
+      expect((await (await buyerAt(200 + 2 * 86_400)).resume())[0]).to.include({
+        isOver: true,
+        money: "authorized",
+      });
+      expect(await budget.remaining()).to.equal(LIMIT - PRICE);
       expect(await journal.keys("hire")).to.deep.equal([]);
     });
   });
